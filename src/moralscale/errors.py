@@ -1,0 +1,104 @@
+"""Typed errors: what was wrong, where, and how to mend it.
+
+::
+
+    MoralscaleError
+    ├── ConfigError        a configuration, prior or prompt file
+    ├── SceneError         the corpus of scenes
+    ├── DesignError        a schedule that cannot be made
+    ├── JournalError       the append-only log of attempts, or its lock
+    ├── ProviderError      an answer that did not come
+    │   ├── TransientError     worth asking again
+    │   └── PermanentError     asking again cannot help; stops the judge's job
+    ├── JudgmentError      a table of judgments
+    ├── ModelError         data and model do not fit each other
+    └── GateError          a fit that did not pass its checks
+
+The command line prints any of these in a line or two and exits with 2.
+"""
+
+from __future__ import annotations
+
+
+class MoralscaleError(Exception):
+    """Base of every error that a user can mend.
+
+    Parameters
+    ----------
+    what : str
+        What was wrong, as a clause: ``"unknown foundation 'caer'"``.
+    where : str, optional
+        File, row, column or key: ``"scenarios/scenes.csv, row 12, column foundation"``.
+    mend : str, optional
+        How to mend it: ``"use one of care, fairness, ..."``.
+    """
+
+    def __init__(self, what: str, *, where: str = "", mend: str = "") -> None:
+        self.what, self.where, self.mend = what, where, mend
+        super().__init__(what)
+
+    def __str__(self) -> str:
+        place = f"{self.where}: " if self.where else ""
+        mend = f"; {self.mend}" if self.mend else ""
+        return f"{place}{self.what}{mend}"
+
+    def __reduce__(self) -> tuple:
+        return _rebuild, (type(self), self.what, self.where, self.mend)
+
+
+def _rebuild(cls: type[MoralscaleError], what: str, where: str, mend: str) -> MoralscaleError:
+    return cls(what, where=where, mend=mend)
+
+
+class ConfigError(MoralscaleError):
+    """A configuration, prior or prompt file is not valid."""
+
+
+class SceneError(MoralscaleError):
+    """The corpus of scenes is not valid."""
+
+
+class DesignError(MoralscaleError):
+    """A schedule with the wanted properties cannot be made."""
+
+
+class JournalError(MoralscaleError):
+    """The journal of attempts cannot be used."""
+
+
+class ProviderError(MoralscaleError):
+    """A provider gave no answer."""
+
+
+class TransientError(ProviderError):
+    """Worth asking again: time-outs, rate limits, server errors.
+
+    Parameters
+    ----------
+    what, where, mend : str
+        As in `MoralscaleError`.
+    retry_after : float, optional
+        Seconds to wait before asking again, where the provider said so.
+    """
+
+    def __init__(
+        self, what: str, *, where: str = "", mend: str = "", retry_after: float | None = None
+    ) -> None:
+        super().__init__(what, where=where, mend=mend)
+        self.retry_after = retry_after
+
+
+class PermanentError(ProviderError):
+    """Asking again cannot help: bad request, missing key, spent quota."""
+
+
+class JudgmentError(MoralscaleError):
+    """A table of judgments is not valid."""
+
+
+class ModelError(MoralscaleError):
+    """Data and model do not fit each other."""
+
+
+class GateError(MoralscaleError):
+    """A fit did not pass the checks that gate it."""

@@ -1,0 +1,120 @@
+"""The words of the project as types: arenas, outcomes, scenes, composites, replies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import combinations_with_replacement
+from typing import Any
+
+FOUNDATIONS = ("care", "fairness", "loyalty", "authority", "sanctity")
+INTENSITIES = (-2, -1, 0, 1, 2)
+#: Intensities that enter composites; 0 is morally neutral and does not.
+COMPOSITE_INTENSITIES = (-2, -1, 1, 2)
+
+
+def config_name(intensity_a: int, intensity_b: int) -> str:
+    """Name of the unordered intensity pair, the higher first: ``"+2/-1"``."""
+    high, low = max(intensity_a, intensity_b), min(intensity_a, intensity_b)
+    return f"{high:+d}/{low:+d}"
+
+
+#: The ten unordered intensity pairs of composites.
+CONFIGS = tuple(
+    config_name(a, b) for a, b in combinations_with_replacement(reversed(COMPOSITE_INTENSITIES), 2)
+)
+
+
+class Arena(StrEnum):
+    """What meets what: two scenes, two composites, or a scene and a composite."""
+
+    SINGLE = "single"
+    COMPOSITE = "composite"
+    BRIDGE = "bridge"
+
+
+class Outcome(StrEnum):
+    """What an answer came to. Only first, second and tie enter a likelihood."""
+
+    FIRST = "first"
+    SECOND = "second"
+    TIE = "tie"
+    REFUSAL = "refusal"
+    BLOCKED = "blocked"
+    TRUNCATED = "truncated"
+    EMPTY = "empty"
+    AMBIGUOUS = "ambiguous"
+    INVALID = "invalid"
+
+
+class Origin(StrEnum):
+    """Where judgments come from."""
+
+    SIMULATED = "simulated"
+    LIVE = "live"
+    IMPORTED = "imported"
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """One moral act of the corpus."""
+
+    id: str
+    foundation: str
+    intensity: int
+    anchor: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Composite:
+    """Two scenes as one option.
+
+    `scene_a` belongs to the foundation that comes first in `FOUNDATIONS`; the order in which a judge
+    sees the two acts is a property of the comparison, not of the composite.
+    """
+
+    id: str
+    profile: str
+    scene_a: str
+    scene_b: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens that one answer cost; `output` includes reasoning."""
+
+    input: int = 0
+    output: int = 0
+    reasoning: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a provider made of one response.
+
+    Attributes
+    ----------
+    text : str
+        The answer's visible text; empty where the provider sent none.
+    stop : str
+        ``"stop"``, ``"length"``, ``"refusal"`` or ``"blocked"``: the provider's own word, normalised.
+    usage : Usage
+        Tokens.
+    request_id : str
+        The provider's id of the request, for its support desk.
+    model : str
+        The model that answered, as the provider names it.
+    settings : dict
+        Settings in effect, as far as the provider tells.
+    raw : dict
+        The response body, for the journal.
+    """
+
+    text: str
+    stop: str
+    usage: Usage = Usage()
+    request_id: str = ""
+    model: str = ""
+    settings: dict[str, Any] = field(default_factory=dict)
+    raw: dict[str, Any] = field(default_factory=dict)

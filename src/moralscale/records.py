@@ -70,8 +70,8 @@ class Scene:
 class Composite:
     """Two scenes as one option.
 
-    `scene_a` belongs to the foundation that comes first in `FOUNDATIONS`; the order in which a judge
-    sees the two acts is a property of the comparison, not of the composite.
+    `scene_a` belongs to the foundation that comes first in `FOUNDATIONS`; the order in which a
+    judge sees the two acts is a property of the comparison, not of the composite.
     """
 
     id: str
@@ -98,7 +98,7 @@ class Reply:
     text : str
         The answer's visible text; empty where the provider sent none.
     stop : str
-        ``"stop"``, ``"length"``, ``"refusal"`` or ``"blocked"``: the provider's own word, normalised.
+        ``"stop"``, ``"length"``, ``"refusal"`` or ``"blocked"``: the provider's word, normalised.
     usage : Usage
         Tokens.
     request_id : str

@@ -35,7 +35,7 @@ class Panel(Section):
 
     Effects on composites are given on the scale that the composite arena shows, that is multiplied
     by `composite_consistency`. Two panels that differ in nothing but `composite_consistency`
-    therefore give the same answers in the study's two arenas, and different ones in the bridge arena.
+    therefore give the same answers in the study's arenas, and different ones in the bridge arena.
     """
 
     judges: int = Field(10, ge=1, le=200, description="Number of simulated judges.")
@@ -335,7 +335,7 @@ def _known(name: str, known: Iterable[str], where: str, kind: str) -> None:
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """The mend for a misspelt name: the nearest known one, or all of them."""
+    """Name the mend for a misspelt name: the nearest known one, or all of them."""
     known = list(known)
     near = difflib.get_close_matches(name, known, n=1)
     if near:

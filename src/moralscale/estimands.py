@@ -1,0 +1,163 @@
+"""The study's estimands as functions of component sums and composite strengths.
+
+Everything here is plain linear algebra on arrays whose last axis is the composite; leading axes
+(draws, judges) are carried along. The simulator plants these quantities and the projections report
+them, so that both mean the same thing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.linalg import null_space
+
+from moralscale.errors import ModelError
+from moralscale.records import CONFIGS, FOUNDATIONS
+
+Array = NDArray[np.float64]
+
+#: The two configurations of the anchoring contrast: nearly equal component sums.
+ANCHORING = ("+2/-1", "+1/+1")
+
+
+@dataclass(frozen=True, eq=False)
+class Estimands:
+    """What composites are made of, and the estimands on it.
+
+    Attributes
+    ----------
+    a_idx, b_idx : (composite,), int
+        Positions of the two components among the scenes.
+    foundation : (composite, foundation), 0 or 1
+        Which foundations a composite holds.
+    config : (composite, config), 0 or 1
+        Which configuration a composite has.
+    intensity_sum : (composite,), int
+        Sum of the two intensity labels.
+    config_names : tuple of str
+        The configurations that occur, in the order of `records.CONFIGS`.
+    """
+
+    a_idx: NDArray[np.int64]
+    b_idx: NDArray[np.int64]
+    foundation: Array
+    config: Array
+    intensity_sum: NDArray[np.int64]
+    config_names: tuple[str, ...]
+
+    @classmethod
+    def from_composites(cls, scenes: pd.DataFrame, composites: pd.DataFrame) -> Estimands:
+        """Index composites against the corpus.
+
+        Raises
+        ------
+        ModelError
+            A composite holds a scene that the corpus does not have.
+        """
+        index = pd.Index(scenes["id"])
+        a_idx = index.get_indexer(composites["scene_a"])
+        b_idx = index.get_indexer(composites["scene_b"])
+        missing = (a_idx < 0) | (b_idx < 0)
+        if missing.any():
+            raise ModelError(
+                f"composite '{composites['composite_id'][missing].iloc[0]}' holds a scene that is "
+                "not in the corpus",
+                mend="use the corpus that the composites were made from",
+            )
+        first = composites["foundation_a"].to_numpy()[:, None] == np.array(FOUNDATIONS)
+        second = composites["foundation_b"].to_numpy()[:, None] == np.array(FOUNDATIONS)
+        names = tuple(name for name in CONFIGS if (composites["config"] == name).any())
+        return cls(
+            a_idx=a_idx,
+            b_idx=b_idx,
+            foundation=(first | second).astype(float),
+            config=(composites["config"].to_numpy()[:, None] == np.array(names)).astype(float),
+            intensity_sum=(composites["intensity_a"] + composites["intensity_b"]).to_numpy(),
+            config_names=names,
+        )
+
+    def component_sum(self, theta: Array) -> Array:
+        """Sum of the two component strengths: (..., scene) -> (..., composite), log-odds."""
+        return theta[..., self.a_idx] + theta[..., self.b_idx]
+
+    def line(self, sums: Array, phi: Array) -> tuple[Array, Array, Array]:
+        """Fit phi = intercept + slope * sums by least squares over composites.
+
+        Parameters
+        ----------
+        sums, phi : (..., composite), log-odds
+
+        Returns
+        -------
+        slope, intercept : (...)
+        residual : (..., composite)
+        """
+        x = sums - sums.mean(axis=-1, keepdims=True)
+        slope = (x * phi).sum(axis=-1) / (x * x).sum(axis=-1)
+        intercept = phi.mean(axis=-1) - slope * sums.mean(axis=-1)
+        residual = phi - intercept[..., None] - slope[..., None] * sums
+        return slope, intercept, residual
+
+    def foundation_residual(self, residual: Array) -> Array:
+        """Mean residual over the composites with each foundation: (..., foundation)."""
+        count = self.foundation.sum(axis=0)
+        total = residual @ self.foundation
+        return np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
+
+    def intensity_mean(self, values: Array) -> Array:
+        """Mean over the composites with each intensity sum: (..., intensity_sum)."""
+        member = (self.intensity_sum[:, None] == self.intensity_sums).astype(float)
+        return values @ (member / member.sum(axis=0))
+
+    @property
+    def intensity_sums(self) -> NDArray[np.int64]:
+        """The intensity sums that occur, ascending."""
+        return np.unique(self.intensity_sum)
+
+    def config_mean(self, values: Array) -> Array:
+        """Mean over the composites of each configuration: (..., config)."""
+        return values @ (self.config / self.config.sum(axis=0))
+
+    def anchoring(self, values: Array) -> Array:
+        """Mean over +2/-1 composites minus mean over +1/+1 composites: (...).
+
+        On strengths this is the raw contrast; on the residuals of `line` it is the contrast at
+        equal component sum. Not a number where the design lacks one of the two configurations.
+        """
+        if not set(ANCHORING) <= set(self.config_names):
+            return np.full(values.shape[:-1], np.nan)
+        high, low = (self.config_names.index(name) for name in ANCHORING)
+        means = self.config_mean(values)
+        return means[..., high] - means[..., low]
+
+    def correlation(self, phi: Array) -> Array:
+        """Correlate judges over composites: (..., judge, composite) -> (..., judge, judge)."""
+        centred = phi - phi.mean(axis=-1, keepdims=True)
+        unit = centred / np.linalg.norm(centred, axis=-1, keepdims=True)
+        return unit @ np.swapaxes(unit, -1, -2)
+
+    def convergence(self, phi: Array) -> Array:
+        """Mean correlation over the pairs of judges: (..., judge, composite) -> (...)."""
+        n_judges = phi.shape[-2]
+        upper = np.triu_indices(n_judges, k=1)
+        return self.correlation(phi)[..., upper[0], upper[1]].mean(axis=-1)
+
+    def config_basis(self) -> Array:
+        """Basis of configuration effects that leave mean and linear intensity trend alone.
+
+        Returns
+        -------
+        (config, config - 2)
+            Orthonormal columns c with sum(c) = sum(c * intensity sum) = 0 over the composites.
+        """
+        count = self.config.sum(axis=0)
+        level = (self.intensity_sum @ self.config) / count
+        return null_space(np.stack([count, count * level]))
+
+
+def zero_sum_basis(n: int) -> Array:
+    """Orthonormal basis of the vectors of length `n` that sum to zero: (n, n - 1)."""
+    return null_space(np.ones((1, n)))

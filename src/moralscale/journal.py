@@ -1,0 +1,260 @@
+"""The append-only log of every attempt to get an answer.
+
+One line of JSON an attempt. A line is written in one piece as soon as the attempt is over, so that
+killing the process loses nothing that was answered; batches of lines are forced to the disk.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import logging
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from moralscale.errors import JournalError
+
+LOG = logging.getLogger(__name__)
+#: Lines, and seconds, after which what was written is forced to the disk.
+BATCH_LINES, BATCH_SECONDS = 64, 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One attempt to get an answer.
+
+    Attributes
+    ----------
+    key : str
+        What the answer depends on, as 64 hex digits (`providers.base.key_of`).
+    budget : int
+        Factor on the length of the answer that was allowed: 1, or more after a truncated answer.
+    again : bool
+        Whether the answer was truncated and is to be asked once more with a larger budget.
+    stop, text : str
+        As in `Reply`; `stop` is empty where no answer came.
+    error, message : str
+        Class and text of the error; empty where an answer came.
+    status : int
+        HTTP status; 0 where there was none.
+    latency : float
+        Seconds from question to answer.
+    usage : tuple of int
+        Input, output and reasoning tokens.
+    requested, effective : dict
+        Settings that were sent, and those that the provider says it used.
+    raw : object
+        The response as it came.
+    """
+
+    key: str
+    comparison_id: str
+    time: str
+    budget: int
+    again: bool
+    stop: str
+    text: str
+    error: str
+    message: str
+    status: int
+    latency: float
+    request_id: str
+    usage: tuple[int, int, int]
+    provider: str
+    model: str
+    endpoint: str
+    answered_by: str
+    template: str
+    labels: tuple[str, ...]
+    contestants: tuple[str, ...]
+    repeat: int
+    system: str
+    user: str
+    requested: dict[str, Any]
+    effective: dict[str, Any]
+    raw: Any
+
+    def line(self) -> bytes:
+        """Return the attempt as one line of JSON, in ASCII, so that no text can break a line."""
+        record = {name: getattr(self, name) for name in _FIELDS}
+        return json.dumps(record, separators=(",", ":")).encode("ascii") + b"\n"
+
+
+_FIELDS = tuple(field.name for field in fields(Attempt))
+_REQUIRED = frozenset({"key", "comparison_id", "stop", "text", "error", "usage", "labels"})
+
+
+class Standing(NamedTuple):
+    """How far the answer under a key has come."""
+
+    budget: int
+    again: bool
+
+
+class Journal:
+    """An open journal; made by `open_journal`."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self.path = path
+        self._descriptor = descriptor
+        self._unsynced = 0
+        self._synced_at = time.monotonic()
+        self._known: dict[Standing, Standing] = {}
+        self._answered: dict[bytes, Standing] = {}
+        for record in read_attempts(path):
+            self._note(record["key"], record["error"], record["budget"], record["again"])
+
+    def __len__(self) -> int:
+        """Count the keys that have an answer."""
+        return len(self._answered)
+
+    def answered(self, key: str) -> Standing | None:
+        """Return the standing of `key`; None where no answer came yet. Errors are no answers."""
+        return self._answered.get(bytes.fromhex(key))
+
+    def append(self, attempt: Attempt) -> None:
+        """Write one attempt.
+
+        Raises
+        ------
+        JournalError
+            The disk is full or the file cannot be written.
+        """
+        line = attempt.line()
+        try:
+            written = os.write(self._descriptor, line)
+            while written < len(line):
+                written += os.write(self._descriptor, line[written:])
+        except OSError as error:
+            raise JournalError(
+                f"cannot write: {error.strerror}", where=str(self.path), mend="make room, run again"
+            ) from None
+        self._note(attempt.key, attempt.error, attempt.budget, attempt.again)
+        self._unsynced += 1
+        if self._unsynced >= BATCH_LINES or time.monotonic() - self._synced_at > BATCH_SECONDS:
+            self.sync()
+
+    def sync(self) -> None:
+        """Force what was written to the disk."""
+        if self._unsynced:
+            os.fsync(self._descriptor)
+        self._unsynced, self._synced_at = 0, time.monotonic()
+
+    def _note(self, key: str, error: str, budget: int, again: bool) -> None:
+        if error:
+            return
+        # The few distinct standings are shared: a million keys must stay small.
+        standing = Standing(budget, again)
+        self._answered[bytes.fromhex(key)] = self._known.setdefault(standing, standing)
+
+
+@contextmanager
+def open_journal(path: str | Path) -> Iterator[Journal]:
+    """Open a journal for writing, alone, and repair a tail that a crash tore.
+
+    Raises
+    ------
+    JournalError
+        Another process is writing, or a line is damaged.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with _sole_writer(path):
+        _repair_tail(path)
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        try:
+            journal = Journal(path, descriptor)
+            try:
+                yield journal
+            finally:
+                journal.sync()
+        finally:
+            os.close(descriptor)
+
+
+def read_attempts(path: str | Path) -> Iterator[dict[str, Any]]:
+    """Yield every attempt of a journal, oldest first; an unfinished last line is left out.
+
+    Raises
+    ------
+    JournalError
+        A line is damaged; names file and line.
+    """
+    path = Path(path)
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            if line.endswith(b"\n"):
+                yield _decoded(line, f"{path}, line {number}")
+
+
+def _decoded(line: bytes, where: str) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except ValueError:
+        record = None
+    if not isinstance(record, dict) or not _REQUIRED <= record.keys():
+        mend = "restore the file from a copy, or move the line elsewhere and run again"
+        raise JournalError("not a line of a journal", where=where, mend=mend)
+    return record
+
+
+def _repair_tail(path: Path) -> None:
+    """End the file with a whole line: add a missing newline, or move a torn line aside."""
+    if not path.exists() or path.stat().st_size == 0:
+        return
+    with path.open("r+b") as file:
+        start, tail = _tail(file)
+        if not tail:
+            return
+        try:
+            _decoded(tail, str(path))
+        except JournalError:
+            torn = path.with_name(path.name + ".torn")
+            with torn.open("ab") as aside:
+                aside.write(tail + b"\n")
+                os.fsync(aside.fileno())
+            file.truncate(start)
+            LOG.warning("%s: the last line was torn; it is kept in %s", path, torn.name)
+        else:
+            file.seek(0, os.SEEK_END)
+            file.write(b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _tail(file: Any) -> tuple[int, bytes]:
+    """Where the unfinished last line starts, and its bytes."""
+    end = file.seek(0, os.SEEK_END)
+    block, start, tail = 65536, end, b""
+    while start > 0 and b"\n" not in tail:
+        start = max(0, start - block)
+        file.seek(start)
+        tail = file.read(end - start)
+    cut = tail.rfind(b"\n") + 1
+    return start + cut, tail[cut:]
+
+
+@contextmanager
+def _sole_writer(path: Path) -> Iterator[None]:
+    """Hold the journal's lock; the operating system lets go of it when the process ends."""
+    lock = path.with_name(path.name + ".lock")
+    with lock.open("a+", encoding="ascii") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            holder = file.read().strip() or "unknown"
+            what = f"process {holder} is writing this journal"
+            mend = "wait until it ends, or stop it"
+            raise JournalError(what, where=str(path), mend=mend) from None
+        file.truncate(0)
+        file.write(f"{os.getpid()} on {os.uname().nodename}\n")
+        file.flush()
+        yield

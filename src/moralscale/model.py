@@ -1,0 +1,175 @@
+"""The joint model: scene strengths, composite strengths and every judgment, in one likelihood.
+
+The generative equations stand here and in docs/model.md, and nowhere else. Strengths are log-odds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+
+from moralscale.arrays import Arrays
+from moralscale.composition import Rule
+from moralscale.estimands import zero_sum_basis
+from moralscale.priors import Priors
+
+#: Named quantities that a fit keeps; raw, non-centred ones are not of interest.
+REPORTED = (
+    "intensity_slope",
+    "intensity_slope_sd",
+    "cell_sd",
+    "scene_sd",
+    "judge_sd",
+    "consistency_sd",
+    "consistency",
+    "beta",
+    "beta_sd",
+    "beta_judge",
+    "gamma",
+    "gamma_sd",
+    "gamma_judge",
+    "gamma_judge_sd",
+    "delta_config",
+    "config_sd",
+    "profile_sd",
+    "composite_sd",
+    "alpha",
+    "alpha_sd",
+    "alpha_judge",
+    "position_bias",
+    "position_bias_sd",
+    "position_bias_judge",
+    "composite_consistency",
+    "bridge_consistency",
+    "mu",
+    "theta",
+    "phi",
+)
+
+
+def build_model(arrays: Arrays, priors: Priors, rule: Rule) -> pm.Model:
+    """Build the joint model of all arenas.
+
+    With a single judge nothing can be told about the spread between judges, so the levels that
+    describe it are left out. Without bridge judgments the intercept is not identified and left out,
+    and the consistency of the composite arena is 1 by convention.
+
+    Parameters
+    ----------
+    arrays : Arrays
+        Judgments and what they are about.
+    priors : Priors
+        A prior for every parameter.
+    rule : Rule
+        How composites follow from components.
+
+    Returns
+    -------
+    Model
+        Free variables are standardised; deterministic ones carry the names of docs/model.md.
+    """
+    with pm.Model(coords=arrays.coords) as model:
+        theta = _scene_strengths(arrays, priors)
+        phi = _composite_strengths(arrays, priors, rule, theta)
+        position_bias = _over_judges("position_bias", arrays, priors)
+        table = _strength_table(arrays, priors, theta, phi)
+        # The option shown first carries the position bias.
+        eta = (table + position_bias[:, None]).ravel()[arrays.first_idx] - table.ravel()[
+            arrays.second_idx
+        ]
+        pm.CustomDist(
+            "first_won",
+            eta,
+            logp=lambda won, eta: -pt.softplus((1.0 - 2.0 * won) * eta),
+            random=lambda eta, rng=None, size=None: rng.random(size) < 1 / (1 + np.exp(-eta)),
+            observed=arrays.first_won.astype(float),
+        )
+    return model
+
+
+def _scene_strengths(arrays: Arrays, priors: Priors) -> Any:
+    """theta: (judge, scene), sums to zero over scene."""
+    draw, normal = _prior_draws(priors), pm.Normal
+    slope = draw("intensity_slope") + draw("intensity_slope_sd") * normal(
+        "intensity_slope_z", dims="foundation"
+    )
+    cell = draw("cell_sd") * normal("cell_z", dims=("foundation", "intensity"))
+    kappa = slope[:, None] * np.array(arrays.coords["intensity"]) + cell
+    level = arrays.intensity - arrays.coords["intensity"][0]
+    mu = kappa[arrays.foundation_idx, level] + draw("scene_sd") * normal("scene_z", dims="scene")
+    mu = pm.Deterministic("mu", mu - mu.mean(), dims="scene")
+    if len(arrays.coords["judge"]) == 1:
+        return pm.Deterministic("theta", mu[None, :], dims=("judge", "scene"))
+    consistency = pm.Deterministic(
+        "consistency",
+        pt.exp(draw("consistency_sd") * _zero_sum("consistency_z", "judge")),
+        dims="judge",
+    )
+    own = draw("judge_sd") * normal("judge_z", dims=("judge", "scene"))
+    theta = consistency[:, None] * mu + own - own.mean(axis=1, keepdims=True)
+    return pm.Deterministic("theta", theta, dims=("judge", "scene"))
+
+
+def _composite_strengths(arrays: Arrays, priors: Priors, rule: Rule, theta: Any) -> Any:
+    """phi: (judge, composite)."""
+    draw, estimands = _prior_draws(priors), arrays.estimands
+    parameters = {name: _over_judges(name, arrays, priors)[:, None] for name in rule.parameters}
+    composed = rule.compose(theta[:, estimands.a_idx], theta[:, estimands.b_idx], parameters)
+    effects = _foundation_effects(arrays, priors) @ estimands.foundation.T
+    basis = estimands.config_basis()
+    delta = pm.Deterministic(
+        "delta_config",
+        basis @ (draw("config_sd") * pm.Normal("config_z", shape=basis.shape[1])),
+        dims="config",
+    )
+    phi = composed + effects + estimands.config @ delta
+    phi += draw("profile_sd") * pm.Normal("profile_z", dims="composite")
+    if len(arrays.coords["judge"]) > 1:
+        phi += draw("composite_sd") * pm.Normal("composite_z", dims=("judge", "composite"))
+    if arrays.bridged:
+        phi += _over_judges("alpha", arrays, priors)[:, None]
+    return pm.Deterministic("phi", phi, dims=("judge", "composite"))
+
+
+def _foundation_effects(arrays: Arrays, priors: Priors) -> Any:
+    """gamma_judge: (judge, foundation), sums to zero over foundation."""
+    draw = _prior_draws(priors)
+    gamma = pm.Deterministic(
+        "gamma", draw("gamma_sd") * _zero_sum("gamma_z", "foundation"), dims="foundation"
+    )
+    by_judge = gamma[None, :]
+    if len(arrays.coords["judge"]) > 1:
+        basis = zero_sum_basis(len(arrays.coords["foundation"]))
+        shape = (len(arrays.coords["judge"]), basis.shape[1])
+        by_judge += draw("gamma_judge_sd") * (pm.Normal("gamma_judge_z", shape=shape) @ basis.T)
+    return pm.Deterministic("gamma_judge", by_judge, dims=("judge", "foundation"))
+
+
+def _strength_table(arrays: Arrays, priors: Priors, theta: Any, phi: Any) -> Any:
+    """Strengths as each arena shows them, that is times its consistency: (judge, slot)."""
+    if not arrays.bridged:
+        return pt.concatenate([theta, phi], axis=1)
+    draw = _prior_draws(priors)
+    composite, bridge = draw("composite_consistency"), draw("bridge_consistency")
+    return pt.concatenate([theta, composite * phi, bridge * theta, bridge * phi], axis=1)
+
+
+def _over_judges(name: str, arrays: Arrays, priors: Priors) -> Any:
+    """Make a parameter that has a mean over judges and a value for each: (judge,)."""
+    draw = _prior_draws(priors)
+    value = draw(name)[None]
+    if len(arrays.coords["judge"]) > 1:
+        value += draw(f"{name}_sd") * pm.Normal(f"{name}_z", dims="judge")
+    return pm.Deterministic(f"{name}_judge", value, dims="judge")
+
+
+def _zero_sum(name: str, dim: str) -> Any:
+    return pm.ZeroSumNormal(name, dims=dim)
+
+
+def _prior_draws(priors: Priors) -> Callable[[str], Any]:
+    return lambda name: priors[name].create_variable(name)

@@ -1,0 +1,124 @@
+"""Which failures are worth another try, and how to mend those that are not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from moralscale.errors import ProviderError
+from moralscale.providers.base import Response, WirePermanentError, WireTransientError
+
+#: Statuses that pass by themselves; every 5xx does too.
+PASSING = frozenset({408, 409, 429})
+#: Words of a 429 that will not pass by waiting.
+QUOTA = ("insufficient_quota", "exceeded your current quota", "billing", "credit balance")
+#: Error codes that stand for a block by the provider's policy.
+BLOCKS = frozenset(
+    {"invalid_prompt", "content_policy_violation", "content_filter", "data_inspection_failed"}
+)
+#: Longest message of a provider that is shown.
+SHOWN = 400
+
+
+def is_block(response: Response) -> bool:
+    """Whether a response says that policy, not a fault, keeps the answer back."""
+    error = error_of(response.body)
+    if response.status == 400:
+        inner = error.get("innererror")
+        codes = {error.get("code"), error.get("type")}
+        codes.add(inner.get("code") if isinstance(inner, dict) else None)
+        return not BLOCKS.isdisjoint(code for code in codes if isinstance(code, str))
+    if response.status == 403:
+        metadata = error.get("metadata")
+        moderated = isinstance(metadata, dict) and "reasons" in metadata
+        return moderated or "safety_check" in message_of(response.body).lower()
+    return False
+
+
+def fault(response: Response, *, where: str, key_name: str = "") -> ProviderError:
+    """Turn a response that holds no answer into an error.
+
+    Parameters
+    ----------
+    response : Response
+        What came; for a status of 200 its ``error.code`` counts as the status.
+    where : str
+        Judge and address, for the message.
+    key_name : str, optional
+        Environment variable that holds the key.
+
+    Returns
+    -------
+    ProviderError
+        Transient for 408, 409, 429 (but for a spent quota) and 5xx; otherwise permanent.
+    """
+    status = _effective_status(response)
+    message = message_of(response.body)
+    what = f"HTTP {response.status}: {message[:SHOWN]}" if message else f"HTTP {response.status}"
+    spent = status == 429 and any(word in _haystack(response.body) for word in QUOTA)
+    if (status in PASSING and not spent) or status >= 500:
+        return WireTransientError(what, where=where, response=response)
+    mend = _mend(402 if spent else status, message, key_name)
+    return WirePermanentError(what, where=where, mend=mend, response=response)
+
+
+def error_of(body: Any) -> dict[str, Any]:
+    """Find the error object of a response body, in any of its shapes; empty where there is none."""
+    if not isinstance(body, dict):
+        return {}
+    error = body.get("error")
+    if isinstance(error, dict):
+        return error
+    if isinstance(error, str):
+        return {**body, "message": error}
+    return body if "choices" not in body else {}
+
+
+def message_of(body: Any) -> str:
+    """Return the provider's own message on one line; empty where it sent none."""
+    if isinstance(body, str):
+        return " ".join(body.split())
+    error = error_of(body)
+    for name in ("message", "detail", "msg"):
+        if error.get(name):
+            return " ".join(str(error[name]).split())
+    return ""
+
+
+def _effective_status(response: Response) -> int:
+    if response.status != 200:
+        return response.status
+    error = error_of(response.body)
+    for code in (error.get("code"), error.get("status")):
+        if str(code).isdigit() and 400 <= int(str(code)) <= 599:
+            return int(str(code))
+    words = _haystack(response.body)
+    if any(word in words for word in QUOTA):
+        return 402
+    return 400 if "invalid" in words or "not_found" in words else 503
+
+
+def _haystack(body: Any) -> str:
+    error = error_of(body)
+    return " ".join(str(error.get(name, "")) for name in ("code", "type", "message")).lower()
+
+
+def _mend(status: int, message: str, key_name: str) -> str:
+    lower = message.lower()
+    if status == 401:
+        return (
+            f"check the key in {key_name}" if key_name else "name the key's variable: api_key_env"
+        )
+    if status == 402:
+        return "top up the account or raise its limit, then run again: answers so far are kept"
+    if status == 403:
+        return "check that the key may use this model"
+    if status == 404:
+        return "check `model` and `base_url` of the judge"
+    if 300 <= status < 400:
+        return "set `base_url` to the final address: redirects are not followed"
+    if "max_completion_tokens" in lower:
+        return "use `max_completion_tokens` in place of `max_tokens` in the judge's settings"
+    for name in ("temperature", "top_p", "top_k", "max_tokens", "seed"):
+        if name in lower:
+            return f"change or remove `{name}` in the judge's settings"
+    return "change the judge's settings"

@@ -1,0 +1,198 @@
+"""Requests over HTTP: bounded in time and size, and silent about keys."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import httpx
+
+from moralscale.errors import ConfigError, PermanentError
+from moralscale.providers.base import Response, WirePermanentError, WireTransientError
+from moralscale.providers.retry_after import retry_after
+
+#: Largest response body that is read, bytes.
+MAX_BYTES = 4_000_000
+#: Deepest nesting of a response body.
+MAX_DEPTH = 64
+REDACTED = "[redacted]"
+
+
+class HttpTransport:
+    """A connection pool to one API.
+
+    Parameters
+    ----------
+    base_url : str
+        Address of the API, up to and including its version.
+    where : str
+        The judge, for error messages.
+    timeout : float
+        Seconds that one request may take from first byte to last.
+    connections : int
+        Most connections at once.
+
+    Raises
+    ------
+    ConfigError
+        The address is not an http or https address, or holds credentials.
+    """
+
+    def __init__(self, base_url: str, *, where: str, timeout: float, connections: int) -> None:
+        self.base_url = _checked_address(base_url, where)
+        self.where = f"{where}, {self.base_url}"
+        self._timeout = timeout
+        self._connections = connections
+        self._client: httpx.AsyncClient | None = None
+        self._secrets: tuple[str, ...] = ()
+
+    def open(self, secret: str) -> None:
+        """Open the pool; `secret` is cut out of everything that comes back."""
+        forms = (secret, json.dumps(secret)[1:-1], quote(secret, safe=""))
+        self._secrets = tuple(dict.fromkeys(form for form in forms if form))
+        limits = httpx.Limits(
+            max_connections=self._connections, max_keepalive_connections=self._connections
+        )
+        self._client = httpx.AsyncClient(
+            timeout=self._timeout,
+            limits=limits,
+            follow_redirects=False,
+            # A proxy meant for the outside world must not see what stays on this machine.
+            trust_env=not _is_loopback(self.base_url),
+        )
+
+    async def close(self) -> None:
+        """Close the pool and forget the secret."""
+        if self._client is not None:
+            await self._client.aclose()
+        self._client, self._secrets = None, ()
+
+    async def post(
+        self, path: str, body: Mapping[str, Any], headers: Mapping[str, str]
+    ) -> Response:
+        """Send `body` as JSON and read the whole response, whatever its status.
+
+        Raises
+        ------
+        WireTransientError
+            The connection failed, the time ran out, or the body is too large or not JSON.
+        """
+        if self._client is None:
+            raise RuntimeError("the transport is not open")
+        try:
+            async with asyncio.timeout(self._timeout):
+                return await self._exchange(self._client, path, body, headers)
+        except (TimeoutError, httpx.TimeoutException):
+            raise WireTransientError(
+                f"no answer in {self._timeout:g} s", where=self.where
+            ) from None
+        except httpx.TransportError as error:
+            what = self.redact(f"{type(error).__name__}: {error}".rstrip(": "))
+            raise WireTransientError(what, where=self.where) from None
+        except httpx.HTTPError as error:
+            what = self.redact(f"{type(error).__name__}: {error}".rstrip(": "))
+            raise WirePermanentError(what, where=self.where) from None
+
+    async def _exchange(
+        self,
+        client: httpx.AsyncClient,
+        path: str,
+        body: Mapping[str, Any],
+        headers: Mapping[str, str],
+    ) -> Response:
+        url = f"{self.base_url}{path}"
+        async with client.stream("POST", url, json=body, headers=dict(headers)) as response:
+            content = bytearray()
+            async for chunk in response.aiter_bytes():
+                content += chunk
+                if len(content) > MAX_BYTES:
+                    what = f"the response is larger than {MAX_BYTES} bytes"
+                    head = Response(status=response.status_code)
+                    raise WireTransientError(what, where=self.where, response=head)
+            return self._response(response.status_code, response.headers, bytes(content))
+
+    def _response(self, status: int, headers: httpx.Headers, content: bytes) -> Response:
+        lower = {name.lower(): value for name, value in headers.items()}
+        text = self.redact(content.decode("utf-8", "replace"))
+        request_id = lower.get("x-request-id") or lower.get("request-id") or ""
+        wait = retry_after(lower) if status == 429 or status >= 500 else None
+        body = _decoded(text)
+        found = Response(status, self.redact(request_id), body, wait)
+        if status == 200 and not isinstance(body, dict):
+            what = "the response is not a JSON object, or is nested too deeply"
+            raise WireTransientError(what, where=self.where, response=found)
+        return found
+
+    def redact(self, text: str) -> str:
+        """Return `text` with every form of the key cut out."""
+        for secret in self._secrets:
+            text = text.replace(secret, REDACTED)
+        return text
+
+
+def read_key(variable: str, *, where: str) -> str:
+    """Read a key from the environment; empty where the judge needs none.
+
+    Raises
+    ------
+    PermanentError
+        The variable is not set, or holds something that no header can carry. The message never
+        quotes the value.
+    """
+    if not variable:
+        return ""
+    key = os.environ.get(variable, "").strip()
+    if not key:
+        what = f"environment variable {variable} is not set"
+        raise PermanentError(what, where=where, mend=f"put the key there: export {variable}=...")
+    if not (key.isascii() and key.isprintable() and " " not in key):
+        what = f"environment variable {variable} holds characters that no key has"
+        raise PermanentError(what, where=where, mend="set it again, without blanks or quotes")
+    return key
+
+
+def _checked_address(base_url: str, where: str) -> str:
+    parts = urlsplit(base_url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        what = "base_url is not an address" if base_url else "base_url is missing"
+        raise ConfigError(what, where=where, mend="give one such as https://api.example.org/v1")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        what = "base_url holds credentials, a query or a fragment"
+        raise ConfigError(what, where=where, mend="name the key's variable: api_key_env")
+    return base_url.rstrip("/")
+
+
+def _is_loopback(base_url: str) -> bool:
+    host = urlsplit(base_url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _decoded(text: str) -> Any:
+    """Decode JSON; the first characters of the text where it is not JSON or too deep."""
+    try:
+        body = json.loads(text, parse_constant=lambda _: None)
+    except (ValueError, RecursionError):
+        return text[:2000]
+    return body if _is_shallow(body, MAX_DEPTH) else text[:2000]
+
+
+def _is_shallow(body: Any, depth: int) -> bool:
+    level = [body]
+    for _ in range(depth):
+        if not level:
+            return True
+        level = [child for node in level for child in _children(node)]
+    return not level
+
+
+def _children(node: Any) -> list[Any]:
+    values = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    return [value for value in values if isinstance(value, (dict, list))]

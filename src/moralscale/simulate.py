@@ -1,0 +1,245 @@
+"""Panels of simulated judges with known truth.
+
+The truth follows the generative equations of docs/model.md. Its free terms are then solved for, so
+that the estimands of this very panel (not only their expectations) are the planted ones.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from moralscale.config import Panel
+from moralscale.elo import ELO_PER_LOGIT
+from moralscale.errors import ModelError
+from moralscale.estimands import Estimands, zero_sum_basis
+from moralscale.records import FOUNDATIONS, INTENSITIES, Arena, Origin
+
+Array = NDArray[np.float64]
+
+#: Strength of a scene by intensity, log-odds. +2 and -1 together weigh as much as +1 and +1.
+INTENSITY_CURVE = dict(zip(INTENSITIES, (-1.50, -0.60, 0.0, 0.45, 1.50), strict=True))
+FOUNDATION_SLOPE_SD = 0.12
+CELL_SD = 0.12
+SCENE_SD = 0.35
+JUDGE_SD = 0.25
+CONSISTENCY_SD = 0.15
+SLOPE_SD = 0.04
+FOUNDATION_JUDGE_SD = 0.03
+PROFILE_SD = 0.15
+INTERCEPT_SD = 0.10
+POSITION_SD = 0.20
+
+
+def simulate_panel(
+    panel: Panel,
+    scenes: pd.DataFrame,
+    composites: pd.DataFrame,
+    judges: Sequence[str],
+    *,
+    seed: int,
+) -> xr.Dataset:
+    """Draw a panel of judges from the generative model.
+
+    Parameters
+    ----------
+    panel : Panel
+        What to plant.
+    scenes, composites : DataFrame
+        The corpus and the composites of the design.
+    judges : sequence of str
+        Names of the judges.
+    seed : int
+        Seed. Panels that differ only in `composite_consistency` share every random number.
+
+    Returns
+    -------
+    Dataset
+        ``theta (judge, scene)`` and ``phi (judge, composite)``, strengths in log-odds; the
+        structural parameters under the names that the posterior uses; what the simulated judge
+        needs to read a prompt (``scene_text``, ``composite_scene_a``, ``composite_scene_b``,
+        ``refusal_rate``).
+
+    Raises
+    ------
+    ModelError
+        The planted convergence is beyond what these judges can have.
+    """
+    rng = np.random.default_rng(_seed(seed, "panel"))
+    estimands = Estimands.from_composites(scenes, composites)
+    truth = _scene_strengths(rng, scenes, len(judges))
+    sums = estimands.component_sum(truth["theta"])
+    shown = _composite_deviations(rng, panel, estimands, sums)
+    rho = panel.composite_consistency
+    truth |= {name: value / rho for name, value in shown.items()}
+    truth["alpha_judge"] = panel.intercept + INTERCEPT_SD * _centred(rng, len(judges))
+    truth["phi"] = (
+        truth["alpha_judge"][:, None] + truth["beta_judge"][:, None] * sums + truth.pop("deviation")
+    )
+    truth["position_bias"] = panel.position_bias + POSITION_SD * _centred(rng, len(judges))
+    return _dataset(truth, panel, scenes, composites, judges, seed)
+
+
+def _scene_strengths(
+    rng: np.random.Generator, scenes: pd.DataFrame, n_judges: int
+) -> dict[str, Array]:
+    """Scene strengths, shared (scene,) and per judge (judge, scene), each summing to zero."""
+    foundation = scenes["foundation"].map(FOUNDATIONS.index).to_numpy()
+    level = scenes["intensity"].map(INTENSITIES.index).to_numpy()
+    slopes = 1 + FOUNDATION_SLOPE_SD * _centred(rng, len(FOUNDATIONS))
+    cells = np.outer(slopes, list(INTENSITY_CURVE.values()))
+    cells += CELL_SD * rng.standard_normal(cells.shape)
+    mu = cells[foundation, level] + SCENE_SD * rng.standard_normal(len(scenes))
+    mu -= mu.mean()
+    consistency = np.exp(CONSISTENCY_SD * _centred(rng, n_judges))
+    theta = consistency[:, None] * mu + JUDGE_SD * rng.standard_normal((n_judges, len(scenes)))
+    theta -= theta.mean(axis=1, keepdims=True)
+    return {"mu": mu, "consistency": consistency, "theta": theta}
+
+
+def _composite_deviations(
+    rng: np.random.Generator, panel: Panel, estimands: Estimands, sums: Array
+) -> dict[str, Array]:
+    """Slopes, effects and what is left of composite strengths, as their arena shows them."""
+    n_judges, n_composites = sums.shape
+    beta = panel.slope + SLOPE_SD * _centred(rng, n_judges)
+    by_judge = FOUNDATION_JUDGE_SD * rng.standard_normal((n_judges, len(FOUNDATIONS)))
+    by_judge -= by_judge.mean(axis=0)
+    by_judge -= by_judge.mean(axis=1, keepdims=True)
+    gamma, delta = _solve_effects(panel, estimands, sums, by_judge)
+    effects = (gamma + by_judge) @ estimands.foundation.T + delta @ estimands.config.T
+
+    shared = np.tile(PROFILE_SD * rng.standard_normal(n_composites), (n_judges, 1))
+    own = rng.standard_normal((n_judges, n_composites))
+    shared, own = (_off_the_estimands(estimands, sums, noise) for noise in (shared, own))
+
+    def deviation(composite_sd: float) -> Array:
+        return effects + shared + composite_sd * own
+
+    def excess(composite_sd: float) -> float:
+        phi = beta[:, None] * sums + deviation(composite_sd)
+        return float(estimands.convergence(phi)) - panel.convergence
+
+    composite_sd = _root(excess, panel) if n_judges > 1 else PROFILE_SD
+    return {
+        "beta_judge": beta,
+        "gamma": gamma,
+        "gamma_judge": gamma + by_judge,
+        "delta_config": delta,
+        "deviation": deviation(composite_sd),
+    }
+
+
+def _solve_effects(
+    panel: Panel, estimands: Estimands, sums: Array, by_judge: Array
+) -> tuple[Array, Array]:
+    """Smallest foundation and configuration effects that show the planted estimands.
+
+    The estimands are linear in the effects: foundation residuals and the anchoring contrast at
+    equal component sum, both after each judge's line has been taken off, and no net effect on the
+    slope.
+    """
+    gamma_basis, delta_basis = zero_sum_basis(len(FOUNDATIONS)), estimands.config_basis()
+    columns = np.hstack([estimands.foundation @ gamma_basis, estimands.config @ delta_basis])
+    planted = (
+        np.array([panel.residuals[f] for f in FOUNDATIONS] + [panel.anchoring]) / ELO_PER_LOGIT
+    )
+
+    def shown(effect: Array) -> Array:  # (judge, composite) -> (foundations + 2,)
+        slope, _, residual = estimands.line(sums, effect)
+        return np.concatenate(
+            [
+                estimands.foundation_residual(residual).mean(axis=0),
+                [estimands.anchoring(residual).mean(), slope.mean()],
+            ]
+        )
+
+    n_judges = sums.shape[0]
+    design = np.stack([shown(np.tile(c, (n_judges, 1))) for c in columns.T], axis=1)
+    target = np.append(planted, 0.0) - shown(by_judge @ estimands.foundation.T)
+    solution = np.linalg.lstsq(design, target, rcond=None)[0]
+    split = gamma_basis.shape[1]
+    return gamma_basis @ solution[:split], delta_basis @ solution[split:]
+
+
+def _root(excess: Callable[[float], float], panel: Panel) -> float:
+    upper = 5.0
+    if excess(0.0) < 0 or excess(upper) > 0:
+        raise ModelError(
+            f"a convergence of {panel.convergence:g} cannot be planted: these judges reach from "
+            f"{excess(upper) + panel.convergence:.3f} to {excess(0.0) + panel.convergence:.3f}",
+            where="panels, convergence",
+            mend="choose a value between the two",
+        )
+    return float(brentq(excess, 0.0, upper, xtol=1e-10))
+
+
+def _dataset(
+    truth: dict[str, Array],
+    panel: Panel,
+    scenes: pd.DataFrame,
+    composites: pd.DataFrame,
+    judges: Sequence[str],
+    seed: int,
+) -> xr.Dataset:
+    dims = {
+        "mu": ("scene",),
+        "theta": ("judge", "scene"),
+        "phi": ("judge", "composite"),
+        "gamma": ("foundation",),
+        "gamma_judge": ("judge", "foundation"),
+        "delta_config": ("config",),
+    }
+    variables: dict[str, Any] = {
+        name: (dims.get(name, ("judge",)), value) for name, value in truth.items()
+    }
+    variables |= {
+        "beta": ((), truth["beta_judge"].mean()),
+        "alpha": ((), truth["alpha_judge"].mean()),
+        "arena_consistency": (
+            ("arena",),
+            np.array([1.0, panel.composite_consistency, panel.bridge_consistency]),
+        ),
+        "refusal_rate": ((), panel.refusal_rate),
+        "scene_text": (("scene",), scenes["text"].to_numpy(dtype=object)),
+        "composite_scene_a": (("composite",), composites["scene_a"].to_numpy(dtype=object)),
+        "composite_scene_b": (("composite",), composites["scene_b"].to_numpy(dtype=object)),
+    }
+    coords = {
+        "judge": list(judges),
+        "scene": scenes["id"].to_list(),
+        "composite": composites["composite_id"].to_list(),
+        "foundation": list(FOUNDATIONS),
+        "config": list(Estimands.from_composites(scenes, composites).config_names),
+        "arena": [arena.value for arena in Arena],
+    }
+    attrs = {"origin": Origin.SIMULATED.value, "seed": seed, "panel": panel.model_dump_json()}
+    return xr.Dataset(variables, coords, attrs)
+
+
+def _centred(rng: np.random.Generator, n: int) -> Array:
+    """Draw standard normals shifted to sum to zero, so that a mean is planted exactly."""
+    draws = rng.standard_normal(n)
+    return draws - draws.mean()
+
+
+def _off_the_estimands(estimands: Estimands, sums: Array, noise: Array) -> Array:
+    """Noise (judge, composite) without its share in lines, foundation and configuration means."""
+    columns = np.hstack([estimands.foundation, estimands.config])
+    rows = []
+    for judge_sums, row in zip(sums, noise, strict=True):
+        span = np.column_stack([judge_sums, columns])
+        rows.append(row - span @ np.linalg.lstsq(span, row, rcond=None)[0])
+    return np.stack(rows)
+
+
+def _seed(seed: int, purpose: str) -> int:
+    digest = hashlib.sha256(f"{seed}/{purpose}".encode()).digest()
+    return int.from_bytes(digest[:8], "big")

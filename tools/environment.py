@@ -62,11 +62,14 @@ def make_base() -> None:
     """Install the locked packages and the project itself, editable."""
     if is_newer(READY, LOCK, Path("pyproject.toml")):
         return
-    if not READY.exists():
+    if READY.exists():
+        say(f"bringing .venv up to date with {LOCK}")
+        READY.unlink()
+    else:
         create()
-    READY.unlink(missing_ok=True)
-    say(f"installing {count_pins(LOCK)} packages, a minute or two (log: {LOG})")
-    pip("--require-hashes", "-r", str(LOCK))
+        say(f"installing {count_pins(LOCK)} packages, a minute or two")
+    # The lock is complete, so there is nothing to resolve.
+    pip("--no-deps", "--require-hashes", "-r", str(LOCK))
     # The build backend is among the locked packages: nothing unpinned is fetched to build.
     pip("--no-deps", "--no-build-isolation", "-e", ".")
     READY.touch()
@@ -105,10 +108,11 @@ def pip(*arguments: str) -> None:
     SetupError
         pip failed; its own words are printed first, unless they only say that there is no network.
     """
-    # Twice quiet: once leaves warnings about the user's own pip settings. The log has them all.
+    # Twice quiet: once leaves warnings about the user's own pip settings. The log has all.
     command = [str(PYTHON), "-m", "pip", "-qq", "--log", str(LOG), "install", *arguments]
     result = subprocess.run(command, capture_output=True, text=True)
     if not result.returncode:
+        LOG.unlink(missing_ok=True)
         return
     if NO_NETWORK.search(LOG.read_text(errors="replace") if LOG.exists() else ""):
         raise SetupError(f"no connection to the package index; details in {LOG}")

@@ -2,46 +2,25 @@
 
 A judge's schedule is a directed multigraph over contestants, one edge a comparison, pointing from
 the option shown first to the one shown second. `deal` fixes how often each contestant is shown
-first and second. `spread` and `connect` then only ever exchange the seconds of two comparisons,
+first and second. `spread` and `connect` then only ever exchange the seconds of comparisons,
 
     a -> b, c -> d   becomes   a -> d, c -> b,
 
 which leaves all those numbers as dealt: balance holds by construction and is never searched for.
-
-Random numbers are raw 64-bit words of PCG64, whose stream numpy keeps fixed over platforms and
-releases; the methods of `numpy.random.Generator` come without that promise.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.random import PCG64
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+from moralscale._bits import Ints, below, permutation
+
 Bools = NDArray[np.bool_]
-
-
-def bits_for(*key: str | int) -> PCG64:
-    """Random bits that depend on `key` alone: seed, arena, judge, purpose."""
-    digest = hashlib.sha256(json.dumps(key, ensure_ascii=False).encode()).digest()
-    return PCG64(int.from_bytes(digest, "big"))
-
-
-def permutation(bits: PCG64, size: int) -> Ints:
-    """Random order of ``range(size)``, shape (size,)."""
-    return np.argsort(bits.random_raw(size), kind="stable")
-
-
-def below(bits: PCG64, bound: int) -> Iterator[int]:
-    """Endless random integers from 0 up to, without, `bound`."""
-    while True:
-        yield from (bits.random_raw(1024) % np.uint64(bound)).tolist()
 
 
 def deal(sides: Sequence[Ints], sizes: Sequence[int], bits: PCG64) -> list[tuple[Ints, Ints]]:
@@ -93,7 +72,7 @@ def deal(sides: Sequence[Ints], sizes: Sequence[int], bits: PCG64) -> list[tuple
 
 
 def _even_out(gap: Ints, lead: Ints) -> Ints:
-    """Turn contestants round until `gap`, first minus second, sums to zero; the even-handed first."""
+    """Turn contestants round until `gap` sums to zero, those without a lead before others."""
     surplus = int(gap.sum()) // 2
     fitting = np.flatnonzero(gap == np.sign(surplus))
     chosen = fitting[np.argsort(np.abs(lead[fitting]), kind="stable")][: abs(surplus)]
@@ -123,58 +102,79 @@ def spread(first: Ints, second: Ints, allowed: Bools, bits: PCG64) -> Ints:
     array, shape (m,)
         `second`, reordered. Barred rows are left only where no way round them was found.
     """
+    meetings = _Meetings(first.tolist(), second.tolist(), allowed)
     n, m = len(allowed), len(first)
-    low, extra = divmod(m, max(int(np.count_nonzero(allowed)) // 2, 1))
-    high = low + (extra > 0)
-    barred, heavy = (~allowed).tolist(), 4 * m
-    ones, twos = first.tolist(), second.tolist()
-
-    def key(a: int, b: int) -> int:
-        return a * n + b if a < b else b * n + a
-
-    met = Counter(map(key, ones, twos))
-
-    def is_bad(row: int) -> bool:
-        a, b = ones[row], twos[row]
-        return barred[a][b] or met[key(a, b)] > high
-
-    def change(a: int, b: int, by: int) -> int:
-        """Count the pair up or down; return what that adds to the cost."""
-        before = met[key(a, b)]
-        met[key(a, b)] = before + by
-        return by * heavy if barred[a][b] else (before + by) ** 2 - before**2
-
-    bad = [row for row in range(m) if is_bad(row)]
+    bad = [row for row in range(m) if meetings.is_bad(row)]
     # Above one meeting a pair, a shortage shows in no single row, so rows are also taken at random.
-    short = _shortage(met, allowed, low)
+    short = meetings.are_short()
     pick = below(bits, m)
-    for _ in range(100 * m + 50 * n * n):
+    for trial in range(100 * m + 50 * n * n):
         if not bad and not short:
             break
-        one = bad.pop() if bad else next(pick)
-        other = next(pick)
-        a, b, c, d = ones[one], twos[one], ones[other], twos[other]
-        cost = change(a, b, -1) + change(c, d, -1) + change(a, d, 1) + change(c, b, 1)
-        if cost <= 0:
-            twos[one], twos[other] = d, b
-        else:
-            for x, y, by in ((a, d, -1), (c, b, -1), (a, b, 1), (c, d, 1)):
-                change(x, y, by)
-        bad += [row for row in (other, one) if is_bad(row)]
-        if low and not bad and cost < 0:
-            short = _shortage(met, allowed, low)
-    return np.array(twos, dtype=np.int64)
+        # Two rows at a time do not reach every graph: it takes three to turn a triangle round.
+        rows = {bad.pop() if bad else next(pick): None, next(pick): None}
+        if trial % 4 == 3:
+            rows[next(pick)] = None
+        gain = meetings.exchange(list(rows))
+        bad += [row for row in reversed(rows) if meetings.is_bad(row)]
+        if gain and not bad:
+            short = meetings.are_short()
+    return np.array(meetings.second, dtype=np.int64)
 
 
-def _shortage(met: Counter[int], allowed: Bools, low: int) -> bool:
-    """Whether an allowed pair meets less than `low` times."""
-    if low == 0:
-        return False
-    a, b = np.nonzero(np.triu(allowed, 1))
-    return any(met[k] < low for k in (a * len(allowed) + b).tolist())
+class _Meetings:
+    """Rows of a schedule, with the multiplicity of every unordered pair in them."""
+
+    def __init__(self, first: list[int], second: list[int], allowed: Bools) -> None:
+        m, pairs = len(first), max(int(np.count_nonzero(allowed)) // 2, 1)
+        self.first, self.second, self.allowed = first, second, allowed
+        self.low, self.high, self.heavy = m // pairs, -(-m // pairs), 4 * m
+        self.barred = (~allowed).tolist()
+        self.met = Counter(map(self._key, first, second))
+
+    def _key(self, a: int, b: int) -> int:
+        return min(a, b) * len(self.barred) + max(a, b)
+
+    def is_bad(self, row: int) -> bool:
+        """Whether the row is barred, or its pair meets more often than evenness needs."""
+        a, b = self.first[row], self.second[row]
+        return self.barred[a][b] or self.met[self._key(a, b)] > self.high
+
+    def are_short(self) -> bool:
+        """Whether an allowed pair meets less often than evenness needs."""
+        if self.low == 0:
+            return False
+        a, b = np.nonzero(np.triu(self.allowed, 1))
+        return any(self.met[k] < self.low for k in (a * len(self.allowed) + b).tolist())
+
+    def exchange(self, rows: list[int]) -> bool:
+        """Pass seconds round the rows unless that raises the cost; tell whether it lowers it."""
+        ones, old = [self.first[row] for row in rows], [self.second[row] for row in rows]
+        new = old[1:] + old[:1]
+        cost = self._change(zip(ones, old, strict=True), -1)
+        cost += self._change(zip(ones, new, strict=True), 1)
+        if cost > 0:
+            self._change(zip(ones, new, strict=True), -1)
+            self._change(zip(ones, old, strict=True), 1)
+            return False
+        for row, b in zip(rows, new, strict=True):
+            self.second[row] = b
+        return cost < 0
+
+    def _change(self, pairs: Iterable[tuple[int, int]], by: int) -> int:
+        """Count pairs up or down; return what that adds to the cost."""
+        cost = 0
+        for a, b in pairs:
+            key = self._key(a, b)
+            before = self.met[key]
+            self.met[key] = before + by
+            cost += by * self.heavy if self.barred[a][b] else (before + by) ** 2 - before**2
+        return cost
 
 
-def connect(first: Ints, second: Ints, allowed: Bools, group: Ints, bits: PCG64) -> tuple[Ints, int]:
+def connect(
+    first: Ints, second: Ints, allowed: Bools, group: Ints, bits: PCG64
+) -> tuple[Ints, int]:
     """Join the pieces of a comparison graph by exchanges.
 
     A row that closes a cycle and a row of another piece exchange their seconds: the first piece
@@ -203,8 +203,10 @@ def connect(first: Ints, second: Ints, allowed: Bools, group: Ints, bits: PCG64)
     while True:
         label, spare = _pieces(first, second, len(allowed))
         pieces = int(label.max()) + 1
+        if pieces == 1:
+            return second, 1
         rows = _joining_rows(first, second, allowed, group, label, spare, bits)
-        if pieces == 1 or rows is None:
+        if rows is None:
             return second, pieces
         second[list(rows)] = second[list(reversed(rows))]
 

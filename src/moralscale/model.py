@@ -77,16 +77,22 @@ def build_model(arrays: Arrays, priors: Priors, rule: Rule) -> pm.Model:
         phi = _composite_strengths(arrays, priors, rule, theta)
         position_bias = _over_judges("position_bias", arrays, priors)
         table = _strength_table(arrays, priors, theta, phi)
-        # The option shown first carries the position bias.
-        eta = (table + position_bias[:, None]).ravel()[arrays.first_idx] - table.ravel()[
-            arrays.second_idx
-        ]
+        # Bradley and Terry's own form: P(first) = worth_first / (worth_first + worth_second). It needs
+        # an exponential a slot, not a judgment. The option shown first carries the position bias.
+        first = pt.exp(table + position_bias[:, None]).ravel()[arrays.first_idx]
+        second = pt.exp(table).ravel()[arrays.second_idx]
         pm.CustomDist(
             "first_won",
-            eta,
-            logp=lambda won, eta: -pt.softplus((1.0 - 2.0 * won) * eta),
-            random=lambda eta, rng=None, size=None: rng.random(size) < 1 / (1 + np.exp(-eta)),
-            observed=arrays.first_won.astype(float),
+            first,
+            second,
+            logp=lambda won, first, second: pt.log(
+                pt.switch(won, first, second) / (first + second)
+            ),
+            random=lambda first, second, rng=None, size=None: (
+                rng.random(size) < first / (first + second)
+            ),
+            observed=arrays.first_won,
+            dtype="bool",
         )
     return model
 

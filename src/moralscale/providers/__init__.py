@@ -17,7 +17,9 @@ Factory = Callable[[str, Judge], Provider]
 REGISTRY: Mapping[str, Factory] = MappingProxyType({"openai": OpenAI, "local": Local})
 
 
-def make_provider(judge_name: str, judge: Judge, registry: Mapping[str, Factory] = REGISTRY) -> Provider:
+def make_provider(
+    judge_name: str, judge: Judge, registry: Mapping[str, Factory] = REGISTRY
+) -> Provider:
     """Make the provider of a real judge.
 
     Nothing is opened and no key is read until the provider is entered.

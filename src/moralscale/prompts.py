@@ -1,0 +1,203 @@
+"""Blind rendering: from the acts of two options to what a judge sees.
+
+A template is a YAML file with the keys ``name``, ``labels``, ``system`` and ``text``. What a judge
+sees depends on the template and on the texts of the acts, and on nothing else: foundation,
+intensity and ids never reach this module.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from moralscale.errors import ConfigError, SceneError
+
+_KEYS = ("name", "labels", "system", "text")
+_LABELS = ("first_label", "second_label")
+_ACTS = ("first", "second")
+_PLACEHOLDER = re.compile(r"\{([^{}\n]*)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class PromptTemplate:
+    """A validated prompt template.
+
+    Attributes
+    ----------
+    name : str
+        Name of the template, and of its file.
+    labels : tuple of str
+        Labels of the first and of the second option, in display order.
+    system : str
+        System prompt, may be empty; may hold the placeholders of the labels.
+    text : str
+        User prompt with the placeholders ``{first}``, ``{second}`` (each alone on its line),
+        ``{first_label}`` and ``{second_label}``.
+    """
+
+    name: str
+    labels: tuple[str, str]
+    system: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a judge sees, with the labels by which its answer is read."""
+
+    system: str
+    user: str
+    labels: tuple[str, str]
+
+
+def load_template(path: str | Path) -> PromptTemplate:
+    """Read and validate a prompt template.
+
+    Parameters
+    ----------
+    path : str or Path
+        YAML file; its stem is the template's name.
+
+    Returns
+    -------
+    PromptTemplate
+        The template, with line ends as in the file.
+
+    Raises
+    ------
+    ConfigError
+        If the file cannot be read, a key is unknown, missing or of the wrong type, or a placeholder
+        is unknown, missing, repeated or not alone on its line.
+    """
+    path = Path(path)
+    fields = _read(path)
+    for key in fields:
+        if key not in _KEYS:
+            raise _error(path, str(key), f"unknown key {key!r}", f"use only {', '.join(_KEYS)}")
+    for key in _KEYS:
+        if key not in fields:
+            raise _error(path, key, f"missing key {key!r}", "add it")
+    for key in ("name", "system", "text"):
+        if not isinstance(fields[key], str):
+            raise _error(path, key, f"{fields[key]!r} is not a text", "quote it")
+    if fields["name"] != path.stem:
+        raise _error(
+            path, "name", f"{fields['name']!r} differs from the file's name", f"write {path.stem!r}"
+        )
+    _check_placeholders(path, "system", fields["system"], _LABELS)
+    _check_placeholders(path, "text", fields["text"], _ACTS + _LABELS)
+    _check_text(path, fields["text"])
+    return PromptTemplate(
+        name=fields["name"],
+        labels=_checked_labels(path, fields["labels"]),
+        system=fields["system"].strip(),
+        text=fields["text"].strip(),
+    )
+
+
+def render(template: PromptTemplate, first: Sequence[str], second: Sequence[str]) -> Prompt:
+    """Render what a judge sees of one comparison.
+
+    Parameters
+    ----------
+    template : PromptTemplate
+        Frame of the question.
+    first, second : sequence of str
+        Texts of the acts of either option, in display order: one for a scene, two for a composite.
+
+    Returns
+    -------
+    Prompt
+        Each act stands unaltered on a line of its own, as ``- <text>``, never interpreted.
+
+    Raises
+    ------
+    SceneError
+        If an option has no act, or an act is blank or spans several lines.
+    """
+    values = {
+        "first": _act_lines(first, "first"),
+        "second": _act_lines(second, "second"),
+        "first_label": template.labels[0],
+        "second_label": template.labels[1],
+    }
+    return Prompt(_fill(template.system, values), _fill(template.text, values), template.labels)
+
+
+def _fill(text: str, values: Mapping[str, str]) -> str:
+    # One pass over the template, so that braces in an act are never taken for placeholders.
+    return _PLACEHOLDER.sub(lambda match: values[match[1]], text)
+
+
+def _act_lines(acts: Sequence[str], option: str) -> str:
+    where = f"{option} option"
+    if isinstance(acts, str) or not acts:
+        raise SceneError("no list of acts", where=where, mend="give a list of one or two texts")
+    for act in acts:
+        if not act.strip() or len(act.splitlines()) != 1:
+            raise SceneError(
+                f"act {act!r} is not one line of text", where=where, mend="write it on one line"
+            )
+    return "\n".join(f"- {act}" for act in acts)
+
+
+def _read(path: Path) -> dict:
+    try:
+        fields = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(
+            f"cannot be read ({error.strerror})", where=str(path), mend="check the path"
+        ) from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        line = getattr(getattr(error, "problem_mark", None), "line", None)
+        place = str(path) if line is None else f"{path}, line {line + 1}"
+        raise ConfigError(
+            "not valid YAML in UTF-8", where=place, mend="check quotes and indentation"
+        ) from error
+    if not isinstance(fields, dict):
+        raise ConfigError("no keys found", where=str(path), mend=f"give {', '.join(_KEYS)}")
+    return fields
+
+
+def _error(path: Path, key: str, what: str, mend: str) -> ConfigError:
+    return ConfigError(what, where=f"{path}, key {key}", mend=mend)
+
+
+def _check_placeholders(path: Path, key: str, text: str, allowed: Sequence[str]) -> None:
+    for found in _PLACEHOLDER.findall(text):
+        if found not in allowed:
+            known = ", ".join(f"{{{name}}}" for name in allowed)
+            raise _error(path, key, f"unknown placeholder {{{found}}}", f"use only {known}")
+
+
+def _check_text(path: Path, text: str) -> None:
+    for name in _ACTS + _LABELS:
+        if f"{{{name}}}" not in text:
+            raise _error(path, "text", f"missing placeholder {{{name}}}", "add it")
+    lines = text.splitlines()
+    for name in _ACTS:
+        # Judges that read line by line find each act as one whole line.
+        if text.count(f"{{{name}}}") != 1 or f"{{{name}}}" not in lines:
+            raise _error(
+                path,
+                "text",
+                f"placeholder {{{name}}} not once and alone on its line",
+                "give it one line of its own, without indentation",
+            )
+
+
+def _checked_labels(path: Path, labels: object) -> tuple[str, str]:
+    mend = "give two different words, such as [A, B]; quote digits"
+    if not isinstance(labels, list) or len(labels) != 2:
+        raise _error(path, "labels", f"{labels!r} is not a list of two", mend)
+    first, second = labels
+    for label in labels:
+        if not isinstance(label, str) or not label.strip() or len(label.splitlines()) != 1:
+            raise _error(path, "labels", f"label {label!r} is not a word", mend)
+    if first.strip().casefold() == second.strip().casefold():
+        raise _error(path, "labels", f"labels {first!r} and {second!r} read the same", mend)
+    return first.strip(), second.strip()

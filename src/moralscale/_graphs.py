@@ -111,6 +111,10 @@ def spread(first: Ints, second: Ints, allowed: Bools, bits: PCG64) -> Ints:
     for trial in range(100 * m + 50 * n * n):
         if not bad and not short:
             break
+        # Any bad row, not the latest: a pair that must recur would keep others from their turn.
+        if bad:
+            at = next(pick) % len(bad)
+            bad[at], bad[-1] = bad[-1], bad[at]
         # Two rows at a time do not reach every graph: it takes three to turn a triangle round.
         rows = {bad.pop() if bad else next(pick): None, next(pick): None}
         if trial % 4 == 3:

@@ -7,6 +7,7 @@ import random
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import stamina
@@ -82,6 +83,8 @@ class AskingJob:
     ) -> None:
         self._asks, self._provider, self._journal = asks, provider, journal
         self._pace, self._report = pace, report
+        # Most answers are one of a few short texts.
+        self._parse = lru_cache(maxsize=1024)(parse_answer)
         self._error: ProviderError | None = None
         self._missed = 0
         self._workers: set[asyncio.Task[None]] = set()
@@ -189,7 +192,7 @@ class AskingJob:
             raise
         finally:
             self._in_flight.discard(task)
-        outcome = parse_answer(reply.text, ask.labels, reply.stop).outcome
+        outcome = self._parse(reply.text, ask.labels, reply.stop).outcome
         cut = outcome == Outcome.TRUNCATED and enlarged(settings, LARGER) != settings
         again = cut and budget == 1
         self._journal.append(attempt.answered(reply, again=again))

@@ -78,9 +78,10 @@ class Attempt:
     def line(self) -> bytes:
         """Return the attempt as one line of JSON, in ASCII, so that no text can break a line."""
         record = {name: getattr(self, name) for name in _FIELDS}
-        return json.dumps(record, separators=(",", ":")).encode("ascii") + b"\n"
+        return _ENCODER.encode(record).encode("ascii") + b"\n"
 
 
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
 _FIELDS = tuple(each.name for each in fields(Attempt))
 
 

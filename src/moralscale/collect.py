@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -81,7 +82,7 @@ def collect(
 
 async def ask_all(asks: Asks, provider: Provider, journal: Journal, pace: Pace) -> None:
     """Ask every question that `journal` does not answer yet; errors as of `collect`."""
-    todo = [n for n, ask in enumerate(asks) if _is_open(journal, key_of(provider, ask))]
+    todo = _still_open(asks, provider, journal)
     if not todo:
         return
     title = str(asks.schedule["judge"].iloc[0])
@@ -114,6 +115,8 @@ def parse_journal(
     rows = {key_of(provider, ask): n for n, ask in enumerate(asks)}
     found = np.full(len(asks), None, dtype=object)
     counts = np.zeros((4, len(asks)), dtype=np.int64)
+    # Most answers are one of a few short texts.
+    parse = lru_cache(maxsize=1024)(parse_answer)
     for record in read_attempts(journal_path):
         n = rows.get(record["key"])
         if n is None:
@@ -121,7 +124,7 @@ def parse_journal(
         counts[:, n] += (1, *record["usage"])
         if not record["error"]:
             labels = tuple(record["labels"])
-            found[n] = str(parse_answer(record["text"], labels, record["stop"]).outcome)
+            found[n] = str(parse(record["text"], labels, record["stop"]).outcome)
     missing = int(pd.isna(found).sum())
     if missing:
         judge = asks.schedule["judge"].iloc[0]
@@ -131,7 +134,9 @@ def parse_journal(
     return arrange(asks.schedule.assign(outcome=found, **columns, origin=origin.value))
 
 
-def _is_open(journal: Journal, key: str) -> bool:
-    """Whether a question still needs an answer: none came, or one that was cut short."""
-    standing = journal.answered(key)
-    return standing is None or standing.again
+def _still_open(asks: Asks, provider: Provider, journal: Journal) -> Sequence[int]:
+    """Positions of the questions without an answer, or with one that was cut short."""
+    if not len(journal):
+        return range(len(asks))
+    standings = (journal.answered(key_of(provider, ask)) for ask in asks)
+    return [n for n, standing in enumerate(standings) if standing is None or standing.again]

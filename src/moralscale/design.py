@@ -176,21 +176,9 @@ def _pair_up(
         raise DesignError(what, where=where, mend=f"use at least {n - 1}")
     hands = deal(field.sides, sizes, bits_for(seed, arena, "deal"))
     firsts, seconds = [], []
-    for judge, (times_first, times_second) in zip(judges, hands, strict=True):
+    for judge, hand in zip(judges, hands, strict=True):
         bits = bits_for(seed, arena, judge, "pairs")
-        first = np.repeat(np.arange(n), times_first)
-        # Sides in reverse, so that in the bridge arena scenes start out against composites.
-        piles = [np.repeat(side, times_second[side]) for side in reversed(field.sides)]
-        second = np.concatenate([pile[permutation(bits, len(pile))] for pile in piles])
-        second = spread(first, second, field.allowed, bits)
-        if not field.allowed[first, second].all():
-            what = f"no balanced schedule of {len(first)} comparisons keeps shared scenes apart"
-            raise DesignError(what, where=f"{where}, judge {judge}", mend="give more scenes a cell")
-        if len(first) >= n - 1:
-            group = np.zeros(len(first), dtype=np.int64)
-            second, pieces = connect(first, second, field.allowed, group, bits)
-            mend = "give more scenes a cell, so that fewer contestants share one, or more judgments"
-            _refuse_pieces(pieces, len(first), mend, f"{where}, judge {judge}")
+        first, second = _pair_up_one(field, hand, bits, f"{where}, judge {judge}")
         firsts.append(first)
         seconds.append(second)
     if n - 1 <= total and max(sizes) < n - 1:
@@ -199,16 +187,42 @@ def _pair_up(
         joined, pieces = connect(
             np.concatenate(firsts), np.concatenate(seconds), field.allowed, group, bits
         )
-        mend = f"use more judgments; {len(sizes) * (n - 1)} are enough for certain"
-        _refuse_pieces(1 if arena == Arena.BRIDGE else pieces, total, mend, where)
+        if pieces > 1 and arena != Arena.BRIDGE:
+            mend = f"use more judgments; {len(sizes) * (n - 1)} are enough for certain"
+            raise _in_pieces(pieces, total, mend, where)
         seconds = np.split(joined, np.cumsum(sizes)[:-1])
     return list(zip(firsts, seconds, strict=True))
 
 
-def _refuse_pieces(pieces: int, size: int, mend: str, where: str) -> None:
-    if pieces > 1:
-        what = f"the graph of {size} comparisons falls into {pieces} pieces"
-        raise DesignError(what, where=where, mend=mend)
+def _pair_up_one(
+    field: Field, hand: tuple[Ints, Ints], bits: PCG64, where: str
+) -> tuple[Ints, Ints]:
+    """First and second of one judge's comparisons.
+
+    The first shuffle serves, but for fields where scenes are shared by most contestants.
+    """
+    first = np.repeat(np.arange(len(field.ids)), hand[0])
+    group = np.zeros(len(first), dtype=np.int64)
+    for _ in range(20):
+        # Sides in reverse, so that in the bridge arena scenes start out against composites.
+        piles = [np.repeat(side, hand[1][side]) for side in reversed(field.sides)]
+        second = np.concatenate([pile[permutation(bits, len(pile))] for pile in piles])
+        second, pieces = spread(first, second, field.allowed, bits), 1
+        kept_apart = field.allowed[first, second].all()
+        if len(first) >= len(field.ids) - 1:
+            second, pieces = connect(first, second, field.allowed, group, bits)
+        if kept_apart and pieces == 1:
+            return first, second
+    if not kept_apart:
+        what = f"no balanced schedule of {len(first)} comparisons keeps shared scenes apart"
+        raise DesignError(what, where=where, mend="give more scenes a cell")
+    mend = "give more scenes a cell, so that fewer contestants share one, or more judgments"
+    raise _in_pieces(pieces, len(first), mend, where)
+
+
+def _in_pieces(pieces: int, size: int, mend: str, where: str) -> DesignError:
+    what = f"the graph of {size} comparisons falls into {pieces} pieces"
+    return DesignError(what, where=where, mend=mend)
 
 
 def _act_orders(

@@ -135,7 +135,7 @@ def _first_fault(cases: pd.DataFrame, source: str) -> JudgmentError:
     if pd.isna(row):
         return JudgmentError(f"wrong type {value}", where=where, mend=_mend(str(column)))
     where = f"{source}, row {int(row) + 1}, column {column}"
-    what = "the value is missing" if pd.isna(value) else f"value {value!r} is not allowed"
+    what = "the value is missing" if pd.isna(value) else f"value {_plain(value)} is not allowed"
     return JudgmentError(what, where=where, mend=_mend(str(column)))
 
 
@@ -148,3 +148,8 @@ def _mend(column: str) -> str:
     if ARROW_SCHEMA.field(column).type == WHOLE:
         return f"use whole numbers from {1 if column == 'repeat' else 0} up"
     return "give a text of at least one character"
+
+
+def _plain(value: object) -> str:
+    """Write a value as the user did: numpy's numbers would show their type."""
+    return repr(value.item() if isinstance(value, np.generic) else value)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.linalg import null_space
 import pymc as pm
 import pytensor.tensor as pt
 
@@ -75,7 +76,7 @@ def build_model(arrays: Arrays, priors: Priors, rule: Rule) -> pm.Model:
     with pm.Model(coords=arrays.coords) as model:
         theta = _scene_strengths(arrays, priors)
         phi = _composite_strengths(arrays, priors, rule, theta)
-        position_bias = _over_judges("position_bias", arrays, priors)
+        draw=_prior_draws(priors); position_bias = pm.Normal("position_bias_judge", draw("position_bias"), draw("position_bias_sd"), dims="judge")
         table = _strength_table(arrays, priors, theta, phi)
         # Bradley and Terry's own form: P(first) = worth_first / (worth_first + worth_second). It needs
         # an exponential a slot, not a judgment. The option shown first carries the position bias.
@@ -100,11 +101,15 @@ def build_model(arrays: Arrays, priors: Priors, rule: Rule) -> pm.Model:
 def _scene_strengths(arrays: Arrays, priors: Priors) -> Any:
     """theta: (judge, scene), sums to zero over scene."""
     draw, normal = _prior_draws(priors), pm.Normal
-    slope = draw("intensity_slope") + draw("intensity_slope_sd") * normal(
-        "intensity_slope_z", dims="foundation"
+    intensities = np.array(arrays.coords["intensity"])
+    slope = draw("intensity_slope") + draw("intensity_slope_sd") * _zero_sum(
+        "intensity_slope_z", "foundation"
     )
-    cell = draw("cell_sd") * normal("cell_z", dims=("foundation", "intensity"))
-    kappa = slope[:, None] * np.array(arrays.coords["intensity"]) + cell
+    off_trend = null_space(intensities[None, :].astype(float))
+    cell = draw("cell_sd") * (
+        normal("cell_z", shape=(len(arrays.coords["foundation"]), off_trend.shape[1])) @ off_trend.T
+    )
+    kappa = slope[:, None] * intensities + cell
     level = arrays.intensity - arrays.coords["intensity"][0]
     mu = kappa[arrays.foundation_idx, level] + draw("scene_sd") * normal("scene_z", dims="scene")
     mu = pm.Deterministic("mu", mu - mu.mean(), dims="scene")

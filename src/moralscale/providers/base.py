@@ -12,6 +12,7 @@ from typing import Any, Protocol, Self
 from moralscale.errors import PermanentError, TransientError
 from moralscale.records import Reply
 
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 #: Settings that bound the length of an answer, whatever a provider calls them.
 BUDGETS = ("max_tokens", "max_completion_tokens")
 
@@ -173,7 +174,7 @@ def key_of(provider: Provider, ask: Ask) -> str:
         "template": ask.template,
         "repeat": ask.repeat,
     }
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    text = _CANONICAL.encode(content)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -112,6 +112,9 @@ def model_file(model: str, *, where: str) -> Path:
 
 def _start(path: Path, alias: str, key: str, slots: int, where: str) -> Any:
     """Start a server on a free port of loopback; returns once the model is loaded."""
+    # Threads that wait must not spin: beside another process on the same cores, an answer would take
+    # four times the time. The library reads this once, while it is loaded.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     try:
         llama = importlib.import_module("xllamacpp")
     except ImportError:

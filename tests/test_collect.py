@@ -1,0 +1,253 @@
+"""Collecting from a simulated judge: the whole path from schedule to judgments, without a network."""
+
+import asyncio
+import dataclasses
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from moralscale.asking import Pace
+from moralscale.asks import Asks
+from moralscale.collect import collect, parse_journal
+from moralscale.config import Panel
+from moralscale.design import make_composites, make_schedule
+from moralscale.errors import ConfigError, DesignError, PermanentError
+from moralscale.journal import read_attempts
+from moralscale.judgment_schema import COLUMNS, validate
+from moralscale.judgments import write_judgments
+from moralscale.progress import report
+from moralscale.prompts import load_template
+from moralscale.providers.base import Ask
+from moralscale.providers.simulated import Simulated, truth_of
+from moralscale.records import Arena, Origin
+from moralscale.scenes import load_scenes
+from moralscale.simulate import simulate_panel
+
+ROOT = Path(__file__).parents[1]
+JUDGES = ["simulated-01", "simulated-02"]
+
+
+@pytest.fixture(scope="module")
+def world():
+    """Scenes, composites, a schedule of all arenas for one judge, templates and the truth."""
+    scenes = load_scenes(ROOT / "scenarios/scenes.csv")
+    composites = make_composites(scenes, realisations=1, seed=7)
+    parts = [
+        make_schedule(
+            arena,
+            scenes,
+            composites,
+            JUDGES,
+            judgments=800,
+            repeats=1,
+            prompts=["trolley", "plain"],
+            seed=7,
+        )
+        for arena in Arena
+    ]
+    schedule = pd.concat(parts, ignore_index=True)
+    schedule = schedule[schedule["judge"] == JUDGES[0]].reset_index(drop=True)
+    names = ("trolley", "plain")
+    templates = {n: load_template(ROOT / f"config/prompts/{n}.yaml") for n in names}
+    truth = simulate_panel(Panel(judges=2, refusal_rate=0.02), scenes, composites, JUDGES, seed=7)
+    return {
+        "schedule": schedule,
+        "scenes": scenes,
+        "composites": composites,
+        "templates": templates,
+        "truth": truth,
+    }
+
+
+def run(world, path, *, schedule=None, provider=None, templates=None, pace=None):
+    return collect(
+        world["schedule"] if schedule is None else schedule,
+        scenes=world["scenes"],
+        composites=world["composites"],
+        templates=templates or world["templates"],
+        provider=provider or Simulated(JUDGES[0], truth_of(world["truth"], JUDGES[0], source="t")),
+        journal_path=path,
+        origin=Origin.SIMULATED,
+        pace=pace,
+    )
+
+
+@pytest.fixture(scope="module")
+def collected(world, tmp_path_factory):
+    path = tmp_path_factory.mktemp("run") / "journal" / "simulated-01.jsonl"
+    return run(world, path), path
+
+
+def test_every_comparison_is_answered_once(world, collected):
+    table, path = collected
+    validate(table, source="table")
+    assert tuple(table.columns) == COLUMNS
+    assert set(table["comparison_id"]) == set(world["schedule"]["comparison_id"])
+    assert (table["attempts"] == 1).all()
+    assert table["outcome"].isin(["first", "second", "refusal"]).all()
+    assert 0 < (table["outcome"] == "refusal").mean() < 0.05
+    assert (table["origin"] == "simulated").all()
+    assert len(list(read_attempts(path))) == len(table)
+
+
+def test_answers_follow_the_planted_strengths(world, collected):
+    """Observed against expected choices of the first option, in z-scores, arena by arena."""
+    table, _ = collected
+    truth = world["truth"].sel(judge=JUDGES[0])
+    strength = {
+        **dict(zip(truth["scene"].values, truth["theta"].values, strict=True)),
+        **dict(zip(truth["composite"].values, truth["phi"].values, strict=True)),
+    }
+    decided = table[table["outcome"] != "refusal"]
+    for arena, own in decided.groupby("arena"):
+        gap = own["first"].map(strength) - own["second"].map(strength)
+        eta = float(truth["arena_consistency"].sel(arena=arena)) * gap
+        p = 1 / (1 + np.exp(-(eta + float(truth["position_bias"]))))
+        first = (own["outcome"] == "first").to_numpy()
+        sides = [p.to_numpy() > 0.6, p.to_numpy() < 0.4]
+        for side in sides:
+            expected, spread = p[side].sum(), math.sqrt((p[side] * (1 - p[side])).sum())
+            assert side.sum() > 50
+            assert abs(first[side].sum() - expected) < 4 * spread
+
+
+def test_same_seed_same_bytes_whatever_the_order_and_pace(world, collected, tmp_path):
+    table, _ = collected
+    shuffled = world["schedule"].sample(frac=1, random_state=1)
+    again = run(world, tmp_path / "j.jsonl", schedule=shuffled, pace=Pace(concurrency=1))
+    write_judgments(table, tmp_path / "a.parquet")
+    write_judgments(again, tmp_path / "b.parquet")
+    assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
+
+
+def test_nothing_is_asked_again(world, collected):
+    table, path = collected
+    before = path.read_bytes()
+    shuffled = world["schedule"].sample(frac=1, random_state=2)
+    pd.testing.assert_frame_equal(run(world, path, schedule=shuffled), table)
+    assert path.read_bytes() == before
+
+
+def test_a_part_can_be_collected_first(world, tmp_path):
+    path = tmp_path / "j.jsonl"
+    run(world, path, schedule=world["schedule"].head(30))
+    run(world, path, schedule=world["schedule"].head(50))
+    attempts = [record["comparison_id"] for record in read_attempts(path)]
+    assert sorted(attempts) == sorted(world["schedule"]["comparison_id"].head(50))
+
+
+def test_changed_questions_are_asked_anew_and_old_answers_kept(world, tmp_path):
+    path, part = tmp_path / "j.jsonl", world["schedule"].head(20)
+    first = run(world, path, schedule=part)
+    edited = {
+        name: dataclasses.replace(template, text=template.text.replace("Which", "Now which"))
+        for name, template in world["templates"].items()
+    }
+    run(world, path, schedule=part, templates=edited)
+    assert len(list(read_attempts(path))) == 40
+    run(world, path, schedule=part.assign(repeat=2))
+    assert len(list(read_attempts(path))) == 60
+    truth = truth_of(world["truth"], JUDGES[0], source="t")
+    biased = Simulated(JUDGES[0], dataclasses.replace(truth, position_bias=9.0))
+    run(world, path, schedule=part, provider=biased)
+    assert len(list(read_attempts(path))) == 80
+    pd.testing.assert_frame_equal(run(world, path, schedule=part), first)
+    assert len(list(read_attempts(path))) == 80
+
+
+def test_a_torn_journal_is_completed(world, tmp_path):
+    path, part = tmp_path / "j.jsonl", world["schedule"].head(20)
+    table = run(world, path, schedule=part)
+    path.write_bytes(path.read_bytes()[:-25])
+    pd.testing.assert_frame_equal(run(world, path, schedule=part), table)
+    assert len(list(read_attempts(path))) == 20
+
+
+def test_parsing_needs_neither_judge_nor_lock(world, collected):
+    table, path = collected
+    asks = Asks.of(
+        world["schedule"], world["scenes"], world["composites"], world["templates"]
+    )
+    provider = Simulated(JUDGES[0], truth_of(world["truth"], JUDGES[0], source="t"))
+    pd.testing.assert_frame_equal(parse_journal(asks, provider, path, Origin.SIMULATED), table)
+    missing = parse_journal(asks, provider, path.with_name("none.jsonl"), Origin.SIMULATED)
+    assert missing["outcome"].isna().all()
+    assert (missing["attempts"] == 0).all()
+
+
+def test_the_judge_sees_neither_ids_nor_labels_of_the_design(world, collected):
+    _, path = collected
+    hidden = [*world["scenes"]["id"], *world["composites"]["composite_id"]]
+    hidden += list(world["scenes"]["foundation"].unique())
+    for record in list(read_attempts(path))[::40]:
+        shown = record["system"] + record["user"]
+        assert not [word for word in hidden if word in shown]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"first": "nobody"}, r"comparison \w{16}, column first: unknown: 'nobody'"),
+        ({"prompt": "tramway"}, r"column prompt: unknown: 'tramway'"),
+        ({"first_order": "ba"}, r"column first_order: an option of 1 acts .* order 'ba'"),
+        ({"judge": "other"}, "mixes judges"),
+    ],
+)
+def test_a_schedule_that_does_not_fit_is_refused(world, tmp_path, change, told):
+    schedule = world["schedule"].head(3).copy()
+    for column, value in change.items():
+        schedule.loc[1, column] = value
+    with pytest.raises(DesignError, match=told):
+        run(world, tmp_path / "j.jsonl", schedule=schedule)
+    double = pd.concat([schedule.head(1), schedule.head(1)])
+    with pytest.raises(DesignError, match="stands twice"):
+        run(world, tmp_path / "j.jsonl", schedule=double)
+    with pytest.raises(DesignError, match="no column 'repeat'"):
+        run(world, tmp_path / "j.jsonl", schedule=schedule.drop(columns="repeat"))
+
+
+def test_truth_from_file_is_the_truth(world, tmp_path):
+    world["truth"].to_netcdf(tmp_path / "truth.nc", engine="h5netcdf")
+    read = Simulated.from_file(JUDGES[1], tmp_path / "truth.nc")
+    direct = Simulated(JUDGES[1], truth_of(world["truth"], JUDGES[1], source="t"))
+    assert read.settings == direct.settings
+    with pytest.raises(ConfigError, match=r"truth\.nc: no judge 'nobody' in the panel"):
+        Simulated.from_file("nobody", tmp_path / "truth.nc")
+
+
+@pytest.mark.parametrize(
+    ("user", "told"),
+    [
+        ("no acts at all", "two runs of one or two"),
+        ("- one act\n\nPerson B:\n- another act", "does not know"),
+        ("- a\n- b\n- c\n\n- d", "two runs of one or two"),
+    ],
+)
+def test_a_fault_of_rendering_is_told(world, user, told):
+    provider = Simulated(JUDGES[0], truth_of(world["truth"], JUDGES[0], source="t"))
+    ask = Ask("0" * 16, "", user, ("A", "B"), ("x", "y", "a", "a"), "trolley", 1)
+    with pytest.raises(PermanentError, match=told):
+        asyncio.run(provider.ask(ask, {"seed": 7}))
+
+
+def test_progress_is_plain_where_there_is_no_terminal(tmp_path):
+    with (tmp_path / "log").open("w") as log, report("judge", 4, 1, log) as shown:
+        shown.advance("first")
+        shown.advance("first")
+        shown.advance("refusal")
+    told = (tmp_path / "log").read_text()
+    assert told.startswith("judge: 4 of 4; first 2, refusal 1; 1 from the journal; ")
+    assert "\x1b" not in told
+
+
+def test_journal_holds_the_whole_question(collected):
+    _, path = collected
+    record = json.loads(path.read_bytes().split(b"\n", 1)[0])
+    assert record["provider"] == "simulated"
+    assert record["labels"] == ["A", "B"]
+    assert record["user"].count("\n- ") == 2
+    assert set(record["requested"]) == {"seed", "truth"}

@@ -1,0 +1,188 @@
+"""The journal: nothing lost, nothing fused, one writer."""
+
+import hashlib
+import json
+import multiprocessing
+import os
+import subprocess
+import sys
+
+import pytest
+
+from moralscale.attempts import Attempt
+from moralscale.errors import JournalError
+from moralscale.journal import open_journal, read_attempts
+
+
+def attempt(number, *, error="", again=False, text="A"):
+    return Attempt(
+        key=hashlib.sha256(str(number).encode()).hexdigest(),
+        comparison_id=f"{number:016x}",
+        time="2026-01-01T00:00:00.000+00:00",
+        budget=1,
+        provider="openai",
+        model="m",
+        endpoint="http://127.0.0.1/v1",
+        template="trolley",
+        labels=("A", "B"),
+        contestants=("s1", "s2", "a", "a"),
+        repeat=1,
+        system="",
+        user="Whom?",
+        requested={},
+        latency=0.1,
+        error=error,
+        again=again,
+        text=text,
+        stop="" if error else "stop",
+    )
+
+
+def test_answers_are_found_again_and_errors_are_not_answers(tmp_path):
+    path = tmp_path / "journal" / "judge.jsonl"
+    with open_journal(path) as journal:
+        journal.append(attempt(1))
+        journal.append(attempt(2, error="TransientError"))
+        journal.append(attempt(3, again=True))
+    with open_journal(path) as journal:
+        assert journal.answered(attempt(1).key) == (1, False)
+        assert journal.answered(attempt(2).key) is None
+        assert journal.answered(attempt(3).key) == (1, True)
+        assert len(journal) == 2
+    assert [record["comparison_id"][-1] for record in read_attempts(path)] == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize("kept", [1, 40, -2])
+def test_torn_tail_is_moved_aside(tmp_path, kept):
+    path = tmp_path / "judge.jsonl"
+    whole, torn = attempt(1).line(), attempt(2).line()[:kept]
+    path.write_bytes(whole + torn)
+    with open_journal(path) as journal:
+        assert len(journal) == 1
+        journal.append(attempt(3))
+    assert path.read_bytes() == whole + attempt(3).line()
+    assert (tmp_path / "judge.jsonl.torn").read_bytes() == torn + b"\n"
+
+
+def test_missing_newline_is_added(tmp_path):
+    path = tmp_path / "judge.jsonl"
+    path.write_bytes(attempt(1).line() + attempt(2).line().rstrip(b"\n"))
+    with open_journal(path) as journal:
+        assert len(journal) == 2
+        journal.append(attempt(3))
+    assert len(list(read_attempts(path))) == 3
+    assert not (tmp_path / "judge.jsonl.torn").exists()
+
+
+def test_tail_longer_than_a_block_is_found(tmp_path):
+    path = tmp_path / "judge.jsonl"
+    torn = attempt(2, text="x" * 400_000).line()[:-10]
+    path.write_bytes(attempt(1).line() + torn)
+    with open_journal(path) as journal:
+        assert len(journal) == 1
+    assert path.read_bytes() == attempt(1).line()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        b"not json\n",
+        b"\n",
+        b"[]\n",
+        b'{"key":"zz"}\n',
+        attempt(1).line().replace(b'"key"', b'"kex"'),
+        attempt(1).line().replace(attempt(1).key.encode(), b"z" * 64),
+    ],
+)
+def test_damaged_line_is_named(tmp_path, damage):
+    path = tmp_path / "judge.jsonl"
+    content = attempt(1).line() + damage + attempt(2).line()
+    path.write_bytes(content)
+    with pytest.raises(JournalError, match=r"judge\.jsonl, line 2: not a line of a journal"):
+        with open_journal(path):
+            pass
+    assert path.read_bytes() == content
+
+
+def test_unfinished_line_is_not_read(tmp_path):
+    path = tmp_path / "judge.jsonl"
+    path.write_bytes(attempt(1).line() + b'{"key"')
+    assert len(list(read_attempts(path))) == 1
+    assert list(read_attempts(tmp_path / "none.jsonl")) == []
+
+
+def test_no_text_breaks_a_line(tmp_path):
+    path = tmp_path / "judge.jsonl"
+    text = "a\nb\r\u2028\x85\x1c Ⓑ \ud800"
+    with open_journal(path) as journal:
+        journal.append(attempt(1, text=text))
+    assert path.read_bytes().count(b"\n") == 1
+    assert next(read_attempts(path))["text"] == text
+
+
+def _try_to_open(path, results):
+    try:
+        with open_journal(path):
+            results.put("opened")
+    except JournalError as error:
+        results.put(str(error))
+
+
+def test_second_writer_is_told_who_holds_the_lock(tmp_path):
+    path = tmp_path / "judge.jsonl"
+    context = multiprocessing.get_context("spawn")
+    results = context.Queue()
+    with open_journal(path) as journal:
+        journal.append(attempt(1))
+        other = context.Process(target=_try_to_open, args=(path, results))
+        other.start()
+        told = results.get(timeout=60)
+        other.join()
+    assert f"process {os.getpid()} on" in told
+    with open_journal(path) as journal:
+        assert len(journal) == 1
+
+
+def test_lock_of_a_killed_process_is_free(tmp_path):
+    path = tmp_path / "judge.jsonl"
+    code = (
+        "import sys, time\n"
+        "from moralscale.journal import open_journal\n"
+        f"with open_journal({str(path)!r}):\n"
+        "    print('open', flush=True)\n"
+        "    time.sleep(600)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"open\n"
+        process.kill()
+    with open_journal(path) as journal:
+        journal.append(attempt(1))
+
+
+def test_failed_write_leaves_no_half_line(tmp_path):
+    path = tmp_path / "judge.jsonl"
+    code = (
+        "import resource, signal, sys\n"
+        "sys.path.insert(0, sys.argv[2])\n"
+        "from test_journal import attempt\n"
+        "from moralscale.errors import JournalError\n"
+        "from moralscale.journal import open_journal\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "with open_journal(sys.argv[1]) as journal:\n"
+        "    journal.append(attempt(1))\n"
+        "    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
+        "    try:\n"
+        "        journal.append(attempt(2))\n"
+        "    except JournalError as error:\n"
+        "        print(error)\n"
+    )
+    command = [sys.executable, "-c", code, str(path), os.path.dirname(__file__)]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "cannot write" in told
+    assert path.read_bytes() == attempt(1).line()
+
+
+def test_line_is_plain_json():
+    record = json.loads(attempt(1).line())
+    assert record["contestants"] == ["s1", "s2", "a", "a"]
+    assert record["usage"] == [0, 0, 0]

@@ -1,4 +1,4 @@
-"""Collecting from a simulated judge: the whole path from schedule to judgments, without a network."""
+"""Collecting from a simulated judge: the whole path from schedule to judgments, no network."""
 
 import asyncio
 import dataclasses
@@ -105,8 +105,8 @@ def test_answers_follow_the_planted_strengths(world, collected):
     decided = table[table["outcome"] != "refusal"]
     for arena, own in decided.groupby("arena"):
         gap = own["first"].map(strength) - own["second"].map(strength)
-        eta = float(truth["arena_consistency"].sel(arena=arena)) * gap
-        p = 1 / (1 + np.exp(-(eta + float(truth["position_bias"]))))
+        slope = 1.0 if arena == "single" else float(truth[f"{arena}_consistency"])
+        p = 1 / (1 + np.exp(-(slope * gap + float(truth["position_bias_judge"]))))
         first = (own["outcome"] == "first").to_numpy()
         sides = [p.to_numpy() > 0.6, p.to_numpy() < 0.4]
         for side in sides:
@@ -169,9 +169,7 @@ def test_a_torn_journal_is_completed(world, tmp_path):
 
 def test_parsing_needs_neither_judge_nor_lock(world, collected):
     table, path = collected
-    asks = Asks.of(
-        world["schedule"], world["scenes"], world["composites"], world["templates"]
-    )
+    asks = Asks.of(world["schedule"], world["scenes"], world["composites"], world["templates"])
     provider = Simulated(JUDGES[0], truth_of(world["truth"], JUDGES[0], source="t"))
     pd.testing.assert_frame_equal(parse_journal(asks, provider, path, Origin.SIMULATED), table)
     missing = parse_journal(asks, provider, path.with_name("none.jsonl"), Origin.SIMULATED)

@@ -111,8 +111,8 @@ def make_arrays(
     bridged = Arena.BRIDGE in arenas
     judge_names = sorted(table["judge"].unique())
     slots = _slots(scenes["id"], composites["composite_id"], bridged)
-    judge_idx = pd.Index(judge_names).get_indexer(table["judge"])
-    arena_idx = pd.Index([str(a) for a in arenas]).get_indexer(table["arena"])
+    judge_idx = pd.Index(judge_names).get_indexer(table["judge"].to_numpy())
+    arena_idx = pd.Index([str(a) for a in arenas]).get_indexer(table["arena"].to_numpy())
     n_slots = len(slots)
     return Arrays(
         first_idx=judge_idx * n_slots + _positions(slots, table, "first"),
@@ -120,7 +120,7 @@ def make_arrays(
         first_won=(table["outcome"] == Outcome.FIRST).to_numpy(dtype=bool),
         judge_idx=judge_idx,
         arena_idx=arena_idx,
-        foundation_idx=pd.Index(FOUNDATIONS).get_indexer(scenes["foundation"]),
+        foundation_idx=pd.Index(FOUNDATIONS).get_indexer(scenes["foundation"].to_numpy()),
         intensity=scenes["intensity"].to_numpy(dtype=np.int64),
         estimands=(estimands := Estimands.from_composites(scenes, composites)),
         coords={

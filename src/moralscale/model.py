@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.linalg import null_space
 import pymc as pm
 import pytensor.tensor as pt
+from scipy.linalg import null_space
 
 from moralscale.arrays import Arrays
 from moralscale.composition import Rule
@@ -76,10 +76,10 @@ def build_model(arrays: Arrays, priors: Priors, rule: Rule) -> pm.Model:
     with pm.Model(coords=arrays.coords) as model:
         theta = _scene_strengths(arrays, priors)
         phi = _composite_strengths(arrays, priors, rule, theta)
-        draw=_prior_draws(priors); position_bias = pm.Normal("position_bias_judge", draw("position_bias"), draw("position_bias_sd"), dims="judge")
+        position_bias = _over_judges("position_bias", arrays, priors, centred=True)
         table = _strength_table(arrays, priors, theta, phi)
-        # Bradley and Terry's own form: P(first) = worth_first / (worth_first + worth_second). It needs
-        # an exponential a slot, not a judgment. The option shown first carries the position bias.
+        # Bradley and Terry's own form, P(first) = worth_first / (worth_first + worth_second), needs
+        # one exponential a slot, not one a judgment. What is shown first carries the position bias.
         first = pt.exp(table + position_bias[:, None]).ravel()[arrays.first_idx]
         second = pt.exp(table).ravel()[arrays.second_idx]
         pm.CustomDist(
@@ -100,18 +100,18 @@ def build_model(arrays: Arrays, priors: Priors, rule: Rule) -> pm.Model:
 
 def _scene_strengths(arrays: Arrays, priors: Priors) -> Any:
     """theta: (judge, scene), sums to zero over scene."""
-    draw, normal = _prior_draws(priors), pm.Normal
-    intensities = np.array(arrays.coords["intensity"])
+    draw, coords = _prior_draws(priors), arrays.coords
+    intensities = np.array(coords["intensity"], dtype=float)
     slope = draw("intensity_slope") + draw("intensity_slope_sd") * _zero_sum(
         "intensity_slope_z", "foundation"
     )
-    off_trend = null_space(intensities[None, :].astype(float))
-    cell = draw("cell_sd") * (
-        normal("cell_z", shape=(len(arrays.coords["foundation"]), off_trend.shape[1])) @ off_trend.T
-    )
-    kappa = slope[:, None] * intensities + cell
-    level = arrays.intensity - arrays.coords["intensity"][0]
-    mu = kappa[arrays.foundation_idx, level] + draw("scene_sd") * normal("scene_z", dims="scene")
+    # Cells deviate across the line of their foundation, never along it: that is the slope's.
+    off_line = null_space(intensities[None, :])
+    cell_z = pm.Normal("cell_z", shape=(len(coords["foundation"]), off_line.shape[1]))
+    kappa = slope[:, None] * intensities + draw("cell_sd") * (cell_z @ off_line.T)
+    level = arrays.intensity - coords["intensity"][0]
+    scene_z = pm.Normal("scene_z", dims="scene")
+    mu = kappa[arrays.foundation_idx, level] + draw("scene_sd") * scene_z
     mu = pm.Deterministic("mu", mu - mu.mean(), dims="scene")
     if len(arrays.coords["judge"]) == 1:
         return pm.Deterministic("theta", mu[None, :], dims=("judge", "scene"))
@@ -120,7 +120,7 @@ def _scene_strengths(arrays: Arrays, priors: Priors) -> Any:
         pt.exp(draw("consistency_sd") * _zero_sum("consistency_z", "judge")),
         dims="judge",
     )
-    own = draw("judge_sd") * normal("judge_z", dims=("judge", "scene"))
+    own = draw("judge_sd") * pm.Normal("judge_z", dims=("judge", "scene"))
     theta = consistency[:, None] * mu + own - own.mean(axis=1, keepdims=True)
     return pm.Deterministic("theta", theta, dims=("judge", "scene"))
 
@@ -169,12 +169,19 @@ def _strength_table(arrays: Arrays, priors: Priors, theta: Any, phi: Any) -> Any
     return pt.concatenate([theta, composite * phi, bridge * theta, bridge * phi], axis=1)
 
 
-def _over_judges(name: str, arrays: Arrays, priors: Priors) -> Any:
-    """Make a parameter that has a mean over judges and a value for each: (judge,)."""
+def _over_judges(name: str, arrays: Arrays, priors: Priors, *, centred: bool = False) -> Any:
+    """Make a parameter that has a mean over judges and a value for each: (judge,).
+
+    `centred` is for parameters that each judge's own data tell better than the panel does.
+    """
     draw = _prior_draws(priors)
-    value = draw(name)[None]
-    if len(arrays.coords["judge"]) > 1:
-        value += draw(f"{name}_sd") * pm.Normal(f"{name}_z", dims="judge")
+    mean = draw(name)
+    if len(arrays.coords["judge"]) == 1:
+        return pm.Deterministic(f"{name}_judge", mean[None], dims="judge")
+    sd = draw(f"{name}_sd")
+    if centred:
+        return pm.Normal(f"{name}_judge", mean, sd, dims="judge")
+    value = mean + sd * pm.Normal(f"{name}_z", dims="judge")
     return pm.Deterministic(f"{name}_judge", value, dims="judge")
 
 

@@ -20,7 +20,7 @@ from moralscale.config import Panel
 from moralscale.elo import ELO_PER_LOGIT
 from moralscale.errors import ModelError
 from moralscale.estimands import Estimands, zero_sum_basis
-from moralscale.records import FOUNDATIONS, INTENSITIES, Arena, Origin
+from moralscale.records import FOUNDATIONS, INTENSITIES, Origin
 
 Array = NDArray[np.float64]
 
@@ -83,7 +83,7 @@ def simulate_panel(
     truth["phi"] = (
         truth["alpha_judge"][:, None] + truth["beta_judge"][:, None] * sums + truth.pop("deviation")
     )
-    truth["position_bias"] = panel.position_bias + POSITION_SD * _centred(rng, len(judges))
+    truth["position_bias_judge"] = panel.position_bias + POSITION_SD * _centred(rng, len(judges))
     return _dataset(truth, panel, scenes, composites, judges, seed)
 
 
@@ -203,10 +203,9 @@ def _dataset(
     variables |= {
         "beta": ((), truth["beta_judge"].mean()),
         "alpha": ((), truth["alpha_judge"].mean()),
-        "arena_consistency": (
-            ("arena",),
-            np.array([1.0, panel.composite_consistency, panel.bridge_consistency]),
-        ),
+        "position_bias": ((), truth["position_bias_judge"].mean()),
+        "composite_consistency": ((), panel.composite_consistency),
+        "bridge_consistency": ((), panel.bridge_consistency),
         "refusal_rate": ((), panel.refusal_rate),
         "scene_text": (("scene",), scenes["text"].to_numpy(dtype=object)),
         "composite_scene_a": (("composite",), composites["scene_a"].to_numpy(dtype=object)),
@@ -218,7 +217,6 @@ def _dataset(
         "composite": composites["composite_id"].to_list(),
         "foundation": list(FOUNDATIONS),
         "config": list(Estimands.from_composites(scenes, composites).config_names),
-        "arena": [arena.value for arena in Arena],
     }
     attrs = {"origin": Origin.SIMULATED.value, "seed": seed, "panel": panel.model_dump_json()}
     return xr.Dataset(variables, coords, attrs)

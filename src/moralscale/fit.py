@@ -1,0 +1,187 @@
+"""Sample the posterior, and keep it with what is needed to trust and repeat it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import nutpie
+import pymc as pm
+import xarray as xr
+
+from moralscale.arrays import Arrays
+from moralscale.composition import Rule
+from moralscale.config import Sampler
+from moralscale.model import REPORTED, build_model
+from moralscale.priors import Priors
+
+#: Packages whose versions are kept with every posterior.
+VERSIONED = ("moralscale", "pymc", "nutpie", "pytensor", "numpy", "xarray", "arviz")
+KEPT_STATS = ("energy", "diverging", "n_steps", "tree_depth", "depth", "step_size", "lp", "logp")
+Progress = Callable[[str], None]
+
+
+def fit(
+    arrays: Arrays,
+    *,
+    rule: Rule,
+    priors: Priors,
+    sampler: Sampler,
+    seed: int,
+    cores: int,
+    attrs: Mapping[str, Any] | None = None,
+) -> xr.DataTree:
+    """Sample the posterior of the joint model.
+
+    Parameters
+    ----------
+    arrays : Arrays
+        Judgments and what they are about.
+    rule, priors, sampler
+        What to fit, and how.
+    seed : int
+        Seed of the sampler.
+    cores : int
+        Chains at a time.
+    attrs : mapping, optional
+        What else to keep about the fit (run, data, origin, digests).
+
+    Returns
+    -------
+    DataTree
+        Groups ``posterior`` (reported and latent quantities, dims chain and draw first),
+        ``sample_stats`` and ``observed_data`` (judgments, by their places in the strength table).
+    """
+    model = build_model(arrays, priors, rule)
+    names = [name for name in REPORTED if name in model.named_vars]
+    sample = _sample_nutpie if sampler.backend == "nutpie" else _sample_pymc
+    tree = sample(model, names, sampler, seed, cores)
+    stats = tree["sample_stats"].to_dataset()
+    stats = stats[[name for name in KEPT_STATS if name in stats]]
+    provenance = {
+        "rule": rule.name,
+        "prior": priors.name,
+        "seed": seed,
+        "sampler": sampler.model_dump_json(),
+        "versions": ", ".join(f"{name} {version(name)}" for name in VERSIONED),
+        **(attrs or {}),
+    }
+    result = xr.DataTree.from_dict(
+        {
+            "posterior": tree["posterior"].to_dataset()[names].drop_attrs(),
+            "sample_stats": stats.drop_attrs(),
+            "observed_data": _observed(arrays),
+        }
+    )
+    result.attrs.update(provenance)
+    return result
+
+
+def save(tree: xr.DataTree, path: str | Path) -> None:
+    """Write a posterior as compressed NetCDF with single-precision draws.
+
+    Parameters
+    ----------
+    tree : DataTree
+        As `fit` returns it.
+    path : path
+        Where to write; folders are made.
+    """
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    encoding = {
+        node.path: {
+            str(name): {
+                "zlib": True,
+                "complevel": 4,
+                "shuffle": True,
+                "dtype": "float32" if variable.dtype.kind == "f" else variable.dtype,
+            }
+            for name, variable in node.data_vars.items()
+            if variable.dtype.kind in "fiub"
+        }
+        for node in tree.subtree
+        if node.data_vars
+    }
+    tree.to_netcdf(path, engine="h5netcdf", encoding=encoding)
+
+
+def load(path: str | Path) -> xr.DataTree:
+    """Read a posterior that `save` wrote, into memory."""
+    with xr.open_datatree(path, engine="h5netcdf") as tree:
+        return tree.load()
+
+
+def _sample_nutpie(
+    model: pm.Model, names: list[str], sampler: Sampler, seed: int, cores: int
+) -> xr.DataTree:
+    started = time.monotonic()
+    compiled = nutpie.compile_pymc_model(model, var_names=names)
+    _say(f"model of {compiled.n_dim} parameters compiled in {time.monotonic() - started:.0f} s")
+    return nutpie.sample(
+        compiled,
+        draws=sampler.draws,
+        tune=sampler.tune,
+        chains=sampler.chains,
+        cores=cores,
+        seed=seed,
+        target_accept=sampler.target_accept,
+        save_warmup=False,
+        **_progress(sampler),
+    )
+
+
+def _sample_pymc(
+    model: pm.Model, names: list[str], sampler: Sampler, seed: int, cores: int
+) -> xr.DataTree:
+    with model:
+        return pm.sample(
+            draws=sampler.draws,
+            tune=sampler.tune,
+            chains=sampler.chains,
+            cores=cores,
+            random_seed=seed,
+            nuts_sampler="pymc",
+            target_accept=sampler.target_accept,
+            var_names=names,
+            progressbar=sys.stderr.isatty(),
+            compute_convergence_checks=False,
+        )
+
+
+def _progress(sampler: Sampler) -> dict[str, Any]:
+    """Show a bar on a terminal, and a plain line at every tenth elsewhere."""
+    if sys.stderr.isatty():
+        return {"progress_bar": True}
+    total = sampler.chains * (sampler.tune + sampler.draws)
+    tenths = iter(range(1, 11))
+    due = next(tenths)
+
+    def report(chains: list[Any]) -> None:
+        nonlocal due
+        done = sum(chain.finished_draws for chain in chains)
+        if done * 10 >= due * total:
+            divergent = sum(chain.divergences for chain in chains)
+            _say(f"sampling: {done} of {total} iterations, {divergent} divergent")
+            due = next((tenth for tenth in tenths if tenth * total > done * 10), 11)
+
+    return {"progress_bar": False, "progress_callback": report, "progress_rate": 500}
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _observed(arrays: Arrays) -> xr.Dataset:
+    data = {
+        "first_won": arrays.first_won,
+        "first_idx": arrays.first_idx.astype(np.int32),
+        "second_idx": arrays.second_idx.astype(np.int32),
+        "judge_idx": arrays.judge_idx.astype(np.int16),
+        "arena_idx": arrays.arena_idx.astype(np.int8),
+    }
+    return xr.Dataset({name: (("judgment",), values) for name, values in data.items()})

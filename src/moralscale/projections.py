@@ -1,0 +1,147 @@
+"""The study's estimands on every posterior draw, beside the structural parameters.
+
+A projection is a function of the strengths alone, so it means the same whatever rule or prior was
+fitted, and the planted strengths of a simulated panel go through the very same function.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+
+from moralscale.elo import ELO_PER_LOGIT
+from moralscale.estimands import Estimands
+
+#: What each quantity is: its unit, and one sentence for tables and captions.
+#: ``log-odds`` differences are reported in Elo too; ``strength`` also as ratings with mean 1000.
+DEFINITIONS: dict[str, tuple[str, str]] = {
+    "beta": ("ratio", "Compression slope, mean over judges."),
+    "beta_judge": ("ratio", "Compression slope of a judge."),
+    "alpha": ("log-odds", "Strength of a composite with component sum 0, mean over judges."),
+    "alpha_judge": ("log-odds", "Strength of a composite with component sum 0, for a judge."),
+    "composite_consistency": ("ratio", "Consistency in the composite arena over the single one."),
+    "bridge_consistency": ("ratio", "Consistency in the bridge arena over the single one."),
+    "consistency": ("ratio", "Consistency of a judge over the geometric mean of the panel."),
+    "position_bias": ("log-odds", "Lean to the option shown first, mean over judges."),
+    "position_bias_judge": ("log-odds", "Lean to the option shown first, of a judge."),
+    "gamma": ("log-odds", "What a foundation adds to a composite, mean over judges."),
+    "delta_config": ("log-odds", "What an intensity configuration adds to a composite."),
+    "intensity_slope": ("log-odds", "Scene strength per step of intensity, mean over foundations."),
+    "slope": ("ratio", "Slope of composite strength on component sum, mean over judges."),
+    "slope_judge": ("ratio", "Slope of composite strength on component sum, of a judge."),
+    "intercept": ("log-odds", "Intercept of that line, mean over judges."),
+    "intercept_judge": ("log-odds", "Intercept of that line, of a judge."),
+    "foundation_residual": (
+        "log-odds",
+        "Mean deviation from the line over composites with the foundation, mean over judges.",
+    ),
+    "foundation_residual_judge": (
+        "log-odds",
+        "Mean deviation from the line over composites with the foundation, of a judge.",
+    ),
+    "intensity_mean": ("strength", "Mean composite strength by intensity sum, mean over judges."),
+    "config_mean": ("strength", "Mean composite strength by configuration, mean over judges."),
+    "anchoring": ("log-odds", "+2/-1 over +1/+1 composites, raw, mean over judges."),
+    "anchoring_adjusted": (
+        "log-odds",
+        "+2/-1 over +1/+1 composites at equal component sum, mean over judges.",
+    ),
+    "convergence": ("correlation", "Mean correlation of composite strengths between judges."),
+    "correlation": ("correlation", "Correlation of composite strengths between two judges."),
+    "scene_strength": ("strength", "Strength of a scene, mean over judges."),
+    "component_sum": ("sum", "Sum of a composite's component strengths, mean over judges."),
+    "composite_strength": ("strength", "Strength of a composite, mean over judges."),
+    "intensity_slope_sd": ("sd", "Spread between foundations of the intensity slope."),
+    "cell_sd": ("sd", "Spread of cells around the intensity line."),
+    "scene_sd": ("sd", "Spread of scenes within a cell."),
+    "judge_sd": ("sd", "Spread of judges on a scene."),
+    "consistency_sd": ("sd", "Spread between judges of log consistency."),
+    "beta_sd": ("sd", "Spread between judges of the compression slope."),
+    "gamma_sd": ("sd", "Spread of foundation effects."),
+    "gamma_judge_sd": ("sd", "Spread between judges of a foundation effect."),
+    "config_sd": ("sd", "Spread of configuration effects."),
+    "profile_sd": ("sd", "Spread of composites that judges share."),
+    "composite_sd": ("sd", "Spread of composites of one judge."),
+    "alpha_sd": ("sd", "Spread between judges of the intercept."),
+    "position_bias_sd": ("sd", "Spread between judges of the position bias."),
+}
+
+
+def quantities(strengths: xr.Dataset, estimands: Estimands) -> xr.Dataset:
+    """Compute every reported quantity from draws, or from a simulated panel's truth.
+
+    Parameters
+    ----------
+    strengths : Dataset
+        ``theta (..., judge, scene)`` and ``phi (..., judge, composite)``, log-odds, with any
+        structural parameters; ``...`` is (chain, draw) for a posterior and nothing for a truth.
+    estimands : Estimands
+        What the composites are made of.
+
+    Returns
+    -------
+    Dataset
+        One variable a quantity of `DEFINITIONS` that can be had, with attrs ``unit`` and
+        ``definition``. Strengths are centred on the mean over their contestants.
+    """
+    out = xr.Dataset(coords=strengths.coords)
+    for name in DEFINITIONS:
+        if name in strengths:
+            out[name] = strengths[name].astype(np.float64)
+    sample = tuple(dim for dim in ("chain", "draw") if dim in strengths.dims)
+    theta = strengths["theta"].transpose(*sample, "judge", "scene").values.astype(np.float64)
+    phi = strengths["phi"].transpose(*sample, "judge", "composite").values.astype(np.float64)
+    out = out.assign(_on_arrays(theta, phi, estimands, sample))
+    out = out.assign_coords(
+        config=list(estimands.config_names),
+        intensity_sum=estimands.intensity_sums,
+        other_judge=strengths["judge"].values,
+    )
+    for name in map(str, out.data_vars):
+        out[name].attrs = dict(zip(("unit", "definition"), DEFINITIONS[name], strict=True))
+    return out.drop_vars([name for name in out.coords if name not in out.dims])
+
+
+def _on_arrays(
+    theta: np.ndarray, phi: np.ndarray, estimands: Estimands, sample: tuple[str, ...]
+) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
+    """Project strengths (..., judge, contestant); each result with its dims."""
+    sums = estimands.component_sum(theta)
+    slope, intercept, residual = estimands.line(sums, phi)
+    by_foundation = estimands.foundation_residual(residual)
+    centred = phi - phi.mean(axis=-1, keepdims=True)
+    strength = centred.mean(axis=-2)
+    judge = (*sample, "judge")
+    out = {
+        "slope": (sample, slope.mean(axis=-1)),
+        "slope_judge": (judge, slope),
+        "intercept": (sample, intercept.mean(axis=-1)),
+        "intercept_judge": (judge, intercept),
+        "foundation_residual": ((*sample, "foundation"), by_foundation.mean(axis=-2)),
+        "foundation_residual_judge": ((*judge, "foundation"), by_foundation),
+        "intensity_mean": ((*sample, "intensity_sum"), estimands.intensity_mean(strength)),
+        "config_mean": ((*sample, "config"), estimands.config_mean(strength)),
+        "anchoring": (sample, estimands.anchoring(strength)),
+        "anchoring_adjusted": (sample, estimands.anchoring(residual).mean(axis=-1)),
+        "scene_strength": ((*sample, "scene"), theta.mean(axis=-2)),
+        "component_sum": ((*sample, "composite"), sums.mean(axis=-2)),
+        "composite_strength": ((*sample, "composite"), strength),
+    }
+    if phi.shape[-2] > 1:
+        out["convergence"] = (sample, estimands.convergence(phi))
+        out["correlation"] = ((*judge, "other_judge"), estimands.correlation(phi))
+    return out
+
+
+def in_elo(variable: xr.DataArray) -> xr.DataArray | None:
+    """Put a quantity on the Elo scale: a rating for strengths, points for differences.
+
+    Returns
+    -------
+    DataArray or None
+        None where the quantity has no Elo equivalent.
+    """
+    unit = variable.attrs["unit"]
+    if unit == "strength":
+        return 1000 + ELO_PER_LOGIT * variable
+    return ELO_PER_LOGIT * variable if unit == "log-odds" else None

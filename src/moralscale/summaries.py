@@ -1,0 +1,110 @@
+"""Tables: every reported quantity with interval, diagnostics and units."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import arviz as az
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from moralscale.config import Reporting
+from moralscale.projections import DEFINITIONS, in_elo
+
+SAMPLE_DIMS = ("chain", "draw")
+#: Reference value of a ratio: adding. Of everything else: none.
+REFERENCE = {"ratio": 1.0, "elo": 0.0, "log-odds": 0.0}
+
+
+def summarise(quantities: xr.Dataset, reporting: Reporting) -> pd.DataFrame:
+    """Summarise draws of the reported quantities.
+
+    Parameters
+    ----------
+    quantities : Dataset
+        As `projections.quantities` returns them, dims chain and draw first.
+    reporting : Reporting
+        Kind and probability of intervals, and regions of no effect.
+
+    Returns
+    -------
+    DataFrame
+        One row a value and unit: quantity, index (labels of its dims, joined by a comma), unit,
+        mean, median, sd, hdi_low, hdi_high (the configured interval), pd (probability of the
+        direction from the reference: 1 for ratios, 0 for differences), rope (share inside the
+        region of no effect), mcse, ess_bulk, ess_tail, rhat, definition.
+    """
+    frames = []
+    for name, variable in quantities.data_vars.items():
+        frames.append(_summary(str(name), variable, variable.attrs["unit"], reporting))
+        elo = in_elo(variable)
+        if elo is not None:
+            frames.append(_summary(str(name), elo, "elo", reporting, rated=variable.attrs["unit"]))
+    table = pd.concat(frames, ignore_index=True)
+    table["definition"] = table["quantity"].map(lambda name: DEFINITIONS[name][1])
+    return table
+
+
+def worst(table: pd.DataFrame) -> dict[str, float]:
+    """Largest R-hat and smallest effective sample sizes of a table of estimates."""
+    return {
+        "rhat": float(table["rhat"].max()),
+        "ess_bulk": float(table["ess_bulk"].min()),
+        "ess_tail": float(table["ess_tail"].min()),
+    }
+
+
+def _summary(
+    name: str, draws: xr.DataArray, unit: str, reporting: Reporting, rated: str = ""
+) -> pd.DataFrame:
+    draws = draws.transpose(*SAMPLE_DIMS, ...)
+    interval = az.hdi if reporting.ci_kind == "hdi" else az.eti
+    bounds = interval(draws, prob=reporting.ci_prob)
+    flat = {
+        "mean": draws.mean(SAMPLE_DIMS),
+        "median": draws.median(SAMPLE_DIMS),
+        "sd": draws.std(SAMPLE_DIMS, ddof=1),
+        "hdi_low": bounds.sel(ci_bound="lower", drop=True),
+        "hdi_high": bounds.sel(ci_bound="upper", drop=True),
+        **_against_reference(draws, unit, rated, reporting),
+        "mcse": az.mcse(draws),
+        "ess_bulk": az.ess(draws, method="bulk"),
+        "ess_tail": az.ess(draws, method="tail"),
+        "rhat": az.rhat(draws),
+    }
+    frame = pd.DataFrame({key: np.ravel(value.values) for key, value in flat.items()})
+    frame.insert(0, "quantity", name)
+    frame.insert(1, "index", list(_labels(draws)))
+    frame.insert(2, "unit", unit)
+    # A constant (a correlation of a judge with itself) has no error to diagnose.
+    constant = frame["sd"] < 1e-12
+    frame.loc[constant, ["mcse", "ess_bulk", "ess_tail", "rhat"]] = np.nan
+    return frame
+
+
+def _against_reference(
+    draws: xr.DataArray, unit: str, rated: str, reporting: Reporting
+) -> dict[str, xr.DataArray]:
+    """Probability of direction and share inside the region of no effect, where they make sense."""
+    if rated == "strength" or unit not in REFERENCE:
+        nothing = xr.full_like(draws.isel(chain=0, draw=0), np.nan)
+        return {"pd": nothing, "rope": nothing}
+    low, high = reporting.rope_beta if unit == "ratio" else reporting.rope_elo
+    if unit == "log-odds":
+        low, high = (bound * np.log(10) / 400 for bound in (low, high))
+    above = (draws > REFERENCE[unit]).mean(SAMPLE_DIMS)
+    inside = ((draws >= low) & (draws <= high)).mean(SAMPLE_DIMS)
+    return {"pd": above.where(above > 0.5, 1 - above), "rope": inside}
+
+
+def _labels(draws: xr.DataArray) -> Iterable[str]:
+    dims = [dim for dim in draws.dims if dim not in SAMPLE_DIMS]
+    if not dims:
+        return [""]
+    index = pd.MultiIndex.from_product([draws[dim].values for dim in dims])
+    return [", ".join(_label(part) for part in parts) for parts in index]
+
+
+def _label(value: object) -> str:
+    return f"{value:+d}" if isinstance(value, int | np.integer) else str(value)

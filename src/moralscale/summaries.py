@@ -108,3 +108,58 @@ def _labels(draws: xr.DataArray) -> Iterable[str]:
 
 def _label(value: object) -> str:
     return f"{value:+d}" if isinstance(value, int | np.integer) else str(value)
+
+
+def recovery(estimates: pd.DataFrame, truth: xr.Dataset) -> pd.DataFrame:
+    """Hold estimates against what was planted.
+
+    Parameters
+    ----------
+    estimates : DataFrame
+        Estimates of one or more fits.
+    truth : Dataset
+        `projections.quantities` of the simulated panel.
+
+    Returns
+    -------
+    DataFrame
+        The estimates' rows that have a truth, with columns ``truth`` and ``covered``.
+    """
+    rows = []
+    for name, variable in truth.data_vars.items():
+        elo = in_elo(variable)
+        units = [(variable.attrs["unit"], variable)] + ([("elo", elo)] if elo is not None else [])
+        for unit, values in units:
+            rows += [
+                (str(name), label, unit, float(value))
+                for label, value in zip(_labels(values), np.ravel(values.values), strict=True)
+            ]
+    planted = pd.DataFrame(rows, columns=["quantity", "index", "unit", "truth"])
+    table = estimates.merge(planted, on=["quantity", "index", "unit"], how="inner")
+    table["covered"] = table["truth"].between(table["hdi_low"], table["hdi_high"])
+    keys = [column for column in ("data", "rule", "prior", "origin") if column in table]
+    return table[
+        [*keys, "quantity", "index", "unit", "truth", "mean", "hdi_low", "hdi_high", "covered"]
+    ]
+
+
+def published(estimates: pd.DataFrame, figures: pd.DataFrame) -> pd.DataFrame:
+    """Set published figures beside what was found.
+
+    Parameters
+    ----------
+    estimates : DataFrame
+        Estimates of one or more fits.
+    figures : DataFrame
+        Columns analysis, quantity, index, unit, value (``config/published.yaml``).
+
+    Returns
+    -------
+    DataFrame
+        One row a published figure and fit.
+    """
+    figures = figures.rename(columns={"value": "published"})
+    table = figures.merge(estimates, on=["quantity", "index", "unit"], how="left")
+    keys = [column for column in ("data", "rule", "prior", "origin") if column in table]
+    columns = ["analysis", "quantity", "index", "unit", "published"]
+    return table[[*columns, *keys, "mean", "hdi_low", "hdi_high"]]

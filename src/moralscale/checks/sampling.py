@@ -1,0 +1,43 @@
+"""Whether the sampler went through the posterior without accidents."""
+
+from __future__ import annotations
+
+import arviz as az
+import numpy as np
+import xarray as xr
+
+from moralscale.checks.result import CheckResult
+from moralscale.config import Gates
+
+
+def check_sampling(posterior: xr.DataTree, gates: Gates) -> CheckResult:
+    """Check divergent transitions and E-BFMI.
+
+    Parameters
+    ----------
+    posterior : DataTree
+        With group ``sample_stats``: ``diverging`` and ``energy`` (chain, draw).
+    gates : Gates
+        Bounds ``divergences`` (most, over all chains) and ``ebfmi`` (smallest of any chain).
+    """
+    divergent = int(posterior["sample_stats"]["diverging"].sum())
+    ebfmi = float(np.min(az.bfmi(posterior)["energy"].values))
+    return CheckResult.of(
+        "sampling",
+        [
+            (
+                "divergences",
+                divergent,
+                gates.divergences,
+                divergent <= gates.divergences,
+                f"{divergent} divergent transitions (bound <= {gates.divergences})",
+            ),
+            (
+                "ebfmi",
+                ebfmi,
+                gates.ebfmi,
+                ebfmi >= gates.ebfmi,
+                f"smallest E-BFMI is {ebfmi:.3g} (bound >= {gates.ebfmi:g})",
+            ),
+        ],
+    )

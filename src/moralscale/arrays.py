@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from moralscale.config import suggestion
 from moralscale.errors import JudgmentError, ModelError
 from moralscale.estimands import Estimands
 from moralscale.records import FOUNDATIONS, INTENSITIES, Arena, Outcome
@@ -94,8 +95,10 @@ def make_arrays(
     JudgmentError
         A contestant is neither a scene nor a composite.
     ModelError
-        An arena has no decided judgment.
+        `data` is not known, or an arena has no decided judgment.
     """
+    if data not in DATA:
+        raise ModelError(f"unknown data '{data}'", where="data", mend=suggestion(data, DATA))
     arenas = DATA[data]
     decided = judgments["outcome"].isin([Outcome.FIRST, Outcome.SECOND])
     table = judgments[decided & judgments["arena"].isin(arenas)]
@@ -111,8 +114,8 @@ def make_arrays(
     bridged = Arena.BRIDGE in arenas
     judge_names = sorted(table["judge"].unique())
     slots = _slots(scenes["id"], composites["composite_id"], bridged)
-    judge_idx = pd.Index(judge_names).get_indexer(table["judge"].to_numpy())
-    arena_idx = pd.Index([str(a) for a in arenas]).get_indexer(table["arena"].to_numpy())
+    judge_idx = pd.Index(judge_names).get_indexer(pd.Index(table["judge"]))
+    arena_idx = pd.Index([str(a) for a in arenas]).get_indexer(pd.Index(table["arena"]))
     n_slots = len(slots)
     return Arrays(
         first_idx=judge_idx * n_slots + _positions(slots, table, "first"),
@@ -120,7 +123,7 @@ def make_arrays(
         first_won=(table["outcome"] == Outcome.FIRST).to_numpy(dtype=bool),
         judge_idx=judge_idx,
         arena_idx=arena_idx,
-        foundation_idx=pd.Index(FOUNDATIONS).get_indexer(scenes["foundation"].to_numpy()),
+        foundation_idx=pd.Index(FOUNDATIONS).get_indexer(pd.Index(scenes["foundation"])),
         intensity=scenes["intensity"].to_numpy(dtype=np.int64),
         estimands=(estimands := Estimands.from_composites(scenes, composites)),
         coords={

@@ -11,6 +11,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,12 +19,16 @@ import pandas as pd
 from moralscale.answers import parse_answer
 from moralscale.asking import AskingJob, Pace
 from moralscale.asks import Asks
+from moralscale.config import Judge, validate
 from moralscale.journal import Journal, open_journal, read_attempts
 from moralscale.judgments import arrange
 from moralscale.progress import report
-from moralscale.prompts import PromptTemplate
+from moralscale.prompts import PromptTemplate, load_template
+from moralscale.providers import make_provider
 from moralscale.providers.base import Provider, key_of
+from moralscale.providers.simulated import Simulated
 from moralscale.records import Origin
+from moralscale.scenes import load_scenes
 
 LOG = logging.getLogger(__name__)
 
@@ -140,3 +145,50 @@ def _still_open(asks: Asks, provider: Provider, journal: Journal) -> Sequence[in
         return range(len(asks))
     standings = (journal.answered(key_of(provider, ask)) for ask in asks)
     return [n for n, standing in enumerate(standings) if standing is None or standing.again]
+
+
+def collect_from_files(
+    judge: str,
+    *,
+    schedules: Sequence[str],
+    scenes: str,
+    composites: str,
+    prompts: Sequence[str],
+    settings: Mapping[str, Any],
+    journal_path: str,
+    truth_path: str | None = None,
+) -> pd.DataFrame:
+    """Collect the judgments of one judge over all arenas; errors as of `collect`.
+
+    Parameters
+    ----------
+    judge : str
+        Name of the judge.
+    schedules, scenes, composites, prompts : path or paths
+        The design, the corpus and the prompt templates.
+    settings : mapping
+        A real judge's entry in ``config/judges.yaml``; empty for a simulated judge.
+    journal_path : path
+        The judge's journal.
+    truth_path : path, optional
+        Planted truth, for a simulated judge.
+    """
+    tables = [pd.read_parquet(path, filters=[("judge", "==", judge)]) for path in schedules]
+    templates = [load_template(path) for path in prompts]
+    if truth_path:
+        provider: Provider = Simulated.from_file(judge, truth_path)
+        origin, pace = Origin.SIMULATED, Pace()
+    else:
+        description = validate(Judge, settings, source=f"judge {judge}")
+        provider, origin = make_provider(judge, description), Origin.LIVE
+        pace = Pace.of(description)
+    return collect(
+        pd.concat(tables, ignore_index=True),
+        scenes=load_scenes(scenes),
+        composites=pd.read_parquet(composites),
+        templates={template.name: template for template in templates},
+        provider=provider,
+        journal_path=journal_path,
+        origin=origin,
+        pace=pace,
+    )

@@ -13,21 +13,47 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from moralscale.errors import ConfigError
-from moralscale.records import Arena, Origin
+from moralscale.records import FOUNDATIONS, Arena, Origin
+
+
+def _ascending(bounds: tuple[float, float]) -> tuple[float, float]:
+    if bounds[0] >= bounds[1]:
+        raise ValueError(f"{bounds[0]:g} is not below {bounds[1]:g}; write the lower bound first")
+    return bounds
+
+
+def _distinct(values: tuple[str, ...]) -> tuple[str, ...]:
+    for value in values:
+        if values.count(value) > 1:
+            raise ValueError(f"'{value}' is named twice; name it once")
+    return values
+
 
 #: Names that become file names: nothing that could leave the results folder.
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64)]
 Positive = Annotated[float, Field(gt=0)]
-Interval = Annotated[tuple[float, float], Field(description="Lower and upper bound.")]
+Interval = Annotated[
+    tuple[float, float], Field(description="Lower and upper bound."), AfterValidator(_ascending)
+]
+Names = Annotated[tuple[Name, ...], AfterValidator(_distinct)]
 
 
 class Section(BaseModel):
     """A part of the configuration: unknown keys are errors, values cannot change."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Panel(Section):
@@ -82,40 +108,39 @@ class Panel(Section):
         0.0, ge=0, lt=1, description="Share of comparisons that the judges refuse."
     )
 
-    @model_validator(mode="after")
-    def _residuals_sum_to_zero(self) -> Panel:
-        total = sum(self.residuals.values())
+    @field_validator("residuals")
+    @classmethod
+    def _one_residual_a_foundation(cls, residuals: dict[str, float]) -> dict[str, float]:
+        for name in residuals:
+            if name not in FOUNDATIONS:
+                raise ValueError(f"unknown foundation '{name}'; {suggestion(name, FOUNDATIONS)}")
+        for name in FOUNDATIONS:
+            if name not in residuals:
+                raise ValueError(f"no residual for '{name}'; add it (0 for none)")
+        total = sum(residuals.values())
         if abs(total) > 1e-6:
             raise ValueError(
                 f"foundation residuals sum to {total:g}; shift them so that they sum to 0"
             )
-        return self
+        return residuals
 
 
 class Run(Section):
     """One panel of judges; its outputs go to ``results/{run}``."""
 
     panel: Name | None = Field(None, description="Name of a simulated panel under `panels`.")
-    judges: tuple[Name, ...] = Field((), description="Names of real judges in `judges_file`.")
-    judgments: str | None = Field(
-        None, description="A file of judgments collected elsewhere (CSV, JSONL or Parquet)."
-    )
+    judges: Names = Field((), description="Names of real judges in `judges_file`.")
 
     @model_validator(mode="after")
     def _one_source(self) -> Run:
-        given = [self.panel is not None, bool(self.judges), self.judgments is not None]
-        if sum(given) != 1:
-            raise ValueError("give exactly one of `panel`, `judges` and `judgments`")
-        if len(set(self.judges)) < len(self.judges):
-            raise ValueError("a judge is named twice; name each judge once")
+        if (self.panel is None) == (not self.judges):
+            raise ValueError("give either `panel` or `judges`")
         return self
 
     @property
     def origin(self) -> Origin:
         """Where this run's judgments come from."""
-        if self.panel is not None:
-            return Origin.SIMULATED
-        return Origin.LIVE if self.judges else Origin.IMPORTED
+        return Origin.LIVE if self.panel is None else Origin.SIMULATED
 
 
 class JudgmentCounts(Section):
@@ -134,7 +159,7 @@ class Design(Section):
         JudgmentCounts(), description="Comparisons per arena, over all judges."
     )
     repeats: int = Field(1, ge=1, le=100, description="How often each comparison is asked.")
-    prompts: tuple[Name, ...] = Field(
+    prompts: Names = Field(
         ("trolley",),
         min_length=1,
         description="Prompt templates under config/prompts, in balanced rotation.",
@@ -144,15 +169,15 @@ class Design(Section):
 class Fits(Section):
     """Which fits are made: every combination of data, rule and prior."""
 
-    data: tuple[Literal["study", "bridged"], ...] = Field(
+    data: Annotated[tuple[Literal["study", "bridged"], ...], AfterValidator(_distinct)] = Field(
         ("study", "bridged"),
         min_length=1,
         description="`study`: single and composite arena. `bridged`: the bridge arena too.",
     )
-    rules: tuple[Name, ...] = Field(
+    rules: Names = Field(
         ("compressed",), min_length=1, description="Composition rules (docs/model.md)."
     )
-    priors: tuple[Name, ...] = Field(
+    priors: Names = Field(
         ("default",), min_length=1, description="Prior files under config/priors."
     )
 
@@ -233,7 +258,7 @@ class Config(Section):
     gates: Gates = Field(Gates(), description="Bounds that a fit must keep.")
 
     def judge_names(self, run: str) -> tuple[str, ...]:
-        """Names of the judges of `run`; empty for imported judgments."""
+        """Names of the judges of `run`."""
         source = self.runs[run]
         if source.panel is not None:
             judges = self.panels[source.panel].judges
@@ -256,6 +281,8 @@ def load_yaml(path: str | Path) -> dict[str, Any]:
         raise ConfigError(
             "file not found", where=str(path), mend="check the path in the configuration"
         ) from None
+    except OSError as error:
+        raise ConfigError(f"cannot be read ({error.strerror})", where=str(path)) from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         reason = " ".join(str(error).split())
         raise ConfigError(f"not valid YAML: {reason}", where=str(path)) from None
@@ -288,10 +315,21 @@ def load_config(data: Mapping[str, Any], *, source: str, root: str | Path = ".")
 
 
 def load_judges(path: str | Path) -> dict[str, Judge]:
-    """Read the descriptions of real judges, by name."""
+    """Read the descriptions of real judges, by name.
+
+    Raises
+    ------
+    ConfigError
+        The file cannot be read, a name cannot become a file name, or a description is not valid.
+    """
+    judges = load_yaml(path)
+    for name in judges:
+        try:
+            TypeAdapter(Name).validate_python(name)
+        except ValidationError as error:
+            raise _as_config_error(error, Judge, f"{path}, {name}") from None
     return {
-        name: validate(Judge, value, source=f"{path}, {name}")
-        for name, value in load_yaml(path).items()
+        name: validate(Judge, value, source=f"{path}, {name}") for name, value in judges.items()
     }
 
 
@@ -308,6 +346,17 @@ def _check_references(config: Config, source: str, root: Path) -> None:
         raise ConfigError(
             f"no such file: {config.scenes}", where=f"{source}, scenes", mend="check the path"
         )
+    counts = config.design.judgments
+    needed = {"single": counts.single, "composite": counts.composite}
+    if "bridged" in config.fits.data:
+        needed["bridge"] = counts.bridge
+    for arena, count in needed.items():
+        if not count:
+            raise ConfigError(
+                f"no judgments in the {arena} arena, which a fit in fits.data reads",
+                where=f"{source}, design.judgments.{arena}",
+                mend="ask for some" + (", or fit `study` alone" if arena == "bridge" else ""),
+            )
     for template in config.design.prompts:
         _known(template, _stems(root / "config/prompts"), f"{source}, design.prompts", "prompt")
     for prior in config.fits.priors:
@@ -320,8 +369,6 @@ def _check_references(config: Config, source: str, root: Path) -> None:
             library = load_judges(root / config.judges_file)
             for judge in run.judges:
                 _known(judge, library, f"{where}.judges", "judge")
-        if run.judgments is not None and not (root / run.judgments).is_file():
-            raise ConfigError(f"no such file: {run.judgments}", where=f"{where}.judgments")
 
 
 def _stems(folder: Path) -> list[str]:
@@ -346,7 +393,10 @@ def suggestion(name: str, known: Iterable[str]) -> str:
 def _as_config_error(error: ValidationError, section: type[Section], source: str) -> ConfigError:
     # A misspelt key is also a missing one: the first says more.
     fault = min(error.errors(), key=lambda fault: fault["type"] != "extra_forbidden")
-    *parents, key = [str(part) for part in fault["loc"]] or [""]
+    place = [str(part) for part in fault["loc"]]
+    if place[-1:] == ["[key]"]:  # pydantic's way to say that a key is at fault, not its value
+        place = place[:-2]
+    *parents, key = place or [""]
     where = ", ".join(filter(None, [source, ".".join([*parents, key]).strip(".")]))
     if fault["type"] == "extra_forbidden":
         known = _keys_at(section, parents)
@@ -354,6 +404,13 @@ def _as_config_error(error: ValidationError, section: type[Section], source: str
     if fault["type"] == "missing":
         return ConfigError(f"key '{key}' is missing", where=where, mend="add it")
     message = re.sub(r"^Value error, ", "", fault["msg"])
+    message = re.sub(r" or instance of \w+$", "", message)
+    message = re.sub(r"(valid )?tuple", "list", message, flags=re.IGNORECASE)
+    message = re.sub(r"(valid )?dictionary", "mapping", message, flags=re.IGNORECASE)
+    if fault["type"] == "string_pattern_mismatch":
+        message = (
+            "not a name: use letters, digits, '.', '_' and '-', and begin with one of the first"
+        )
     given = "" if fault["type"] == "value_error" else f" (given: {_short(fault['input'])})"
     return ConfigError(message[0].lower() + message[1:] + given, where=where)
 

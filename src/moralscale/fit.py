@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 import nutpie
+import pandas as pd
 import pymc as pm
 import xarray as xr
 
-from moralscale.arrays import Arrays
-from moralscale.composition import Rule
+from moralscale.arrays import Arrays, make_arrays
+from moralscale.composition import Rule, get_rule
 from moralscale.config import Sampler
+from moralscale.errors import ModelError
+from moralscale.judgments import read_judgments
 from moralscale.model import REPORTED, build_model
-from moralscale.priors import Priors
+from moralscale.priors import Priors, load_priors
+from moralscale.scenes import load_scenes
 
 #: Packages whose versions are kept with every posterior.
 VERSIONED = ("moralscale", "pymc", "nutpie", "pytensor", "numpy", "xarray", "arviz")
 KEPT_STATS = ("energy", "diverging", "n_steps", "tree_depth", "depth", "step_size", "lp", "logp")
-Progress = Callable[[str], None]
+LOG = logging.getLogger(__name__)
 
 
 def fit(
@@ -82,6 +88,33 @@ def fit(
     return result
 
 
+def fit_from_files(
+    *,
+    judgments: str,
+    scenes: str,
+    composites: str,
+    priors: str,
+    data: str,
+    rule: str,
+    sampler: Mapping[str, Any],
+    seed: int,
+    cores: int,
+    attrs: Mapping[str, Any],
+) -> xr.DataTree:
+    """Fit a table of judgments; arguments are paths, names and settings."""
+    table = read_judgments(judgments)
+    arrays = make_arrays(table, load_scenes(scenes), pd.read_parquet(composites), data=data)
+    return fit(
+        arrays,
+        rule=get_rule(rule),
+        priors=load_priors(priors),
+        sampler=Sampler(**sampler),
+        seed=seed,
+        cores=cores,
+        attrs={"data": data, "origin": ", ".join(sorted(table["origin"].unique())), **attrs},
+    )
+
+
 def save(tree: xr.DataTree, path: str | Path) -> None:
     """Write a posterior as compressed NetCDF with single-precision draws.
 
@@ -90,9 +123,8 @@ def save(tree: xr.DataTree, path: str | Path) -> None:
     tree : DataTree
         As `fit` returns it.
     path : path
-        Where to write; folders are made.
+        Where to write.
     """
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
     encoding = {
         node.path: {
             str(name): {
@@ -110,8 +142,21 @@ def save(tree: xr.DataTree, path: str | Path) -> None:
     tree.to_netcdf(path, engine="h5netcdf", encoding=encoding)
 
 
+def save_dataset(dataset: xr.Dataset, path: str | Path) -> None:
+    """Write draws in the same way as `save`, without groups."""
+    save(xr.DataTree(dataset), path)
+
+
 def load(path: str | Path) -> xr.DataTree:
-    """Read a posterior that `save` wrote, into memory."""
+    """Read a posterior that `save` wrote, into memory.
+
+    Raises
+    ------
+    ModelError
+        There is no such file, or it is not NetCDF.
+    """
+    if not h5py.is_hdf5(path):
+        raise ModelError("no posterior in this file", where=str(path), mend="check the path")
     with xr.open_datatree(path, engine="h5netcdf") as tree:
         return tree.load()
 
@@ -121,7 +166,8 @@ def _sample_nutpie(
 ) -> xr.DataTree:
     started = time.monotonic()
     compiled = nutpie.compile_pymc_model(model, var_names=names)
-    _say(f"model of {compiled.n_dim} parameters compiled in {time.monotonic() - started:.0f} s")
+    seconds = time.monotonic() - started
+    LOG.info("model of %d parameters compiled in %.0f s", compiled.n_dim, seconds)
     return nutpie.sample(
         compiled,
         draws=sampler.draws,
@@ -166,14 +212,10 @@ def _progress(sampler: Sampler) -> dict[str, Any]:
         done = sum(chain.finished_draws for chain in chains)
         if done * 10 >= due * total:
             divergent = sum(chain.divergences for chain in chains)
-            _say(f"sampling: {done} of {total} iterations, {divergent} divergent")
+            LOG.info("sampling: %d of %d iterations, %d divergent", done, total, divergent)
             due = next((tenth for tenth in tenths if tenth * total > done * 10), 11)
 
     return {"progress_bar": False, "progress_callback": report, "progress_rate": 500}
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
 
 
 def _observed(arrays: Arrays) -> xr.Dataset:

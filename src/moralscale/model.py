@@ -89,11 +89,8 @@ def build_model(arrays: Arrays, priors: Priors, rule: Rule) -> pm.Model:
             logp=lambda won, first, second: pt.log(
                 pt.switch(won, first, second) / (first + second)
             ),
-            random=lambda first, second, rng=None, size=None: (
-                rng.random(size) < first / (first + second)
-            ),
+            dist=lambda first, second, size: pm.Bernoulli.dist(first / (first + second), size=size),
             observed=arrays.first_won,
-            dtype="bool",
         )
     return model
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import pymc as pm
 from pymc_extras.prior import Prior, UnsupportedDistributionError
 
 from moralscale.config import load_yaml, suggestion
@@ -69,33 +71,65 @@ def load_priors(path: str | Path) -> Priors:
     Raises
     ------
     ConfigError
-        A parameter is unknown or missing, or a distribution or one of its arguments is.
+        A parameter is unknown or missing, or a distribution or one of its arguments is; an argument
+        is out of its bounds; or a spread or a ratio of consistencies could be negative.
     """
     path = Path(path)
     data = load_yaml(path)
     for key in data:
         if key not in PARAMETERS:
             raise ConfigError(
-                f"unknown parameter '{key}'", where=str(path), mend=suggestion(key, PARAMETERS)
+                f"unknown parameter '{key}'",
+                where=str(path),
+                mend=suggestion(str(key), PARAMETERS),
             )
     for key in PARAMETERS:
         if key not in data:
             raise ConfigError(f"no prior for '{key}'", where=str(path), mend="add it")
-    return Priors({key: _prior(data[key], f"{path}, {key}") for key in PARAMETERS}, name=path.stem)
+    return Priors(
+        {key: _prior(data[key], f"{path}, {key}", _is_scale(key)) for key in PARAMETERS},
+        name=path.stem,
+    )
 
 
-def _prior(data: object, where: str) -> Prior:
+def _is_scale(parameter: str) -> bool:
+    return parameter.endswith(("_sd", "_consistency"))
+
+
+def _prior(data: object, where: str, scale: bool) -> Prior:
     mend = "write {dist: Normal, kwargs: {mu: 0, sigma: 1}}"
-    if not isinstance(data, dict) or set(data) != {"dist", "kwargs"}:
+    if (
+        not isinstance(data, dict)
+        or set(data) != {"dist", "kwargs"}
+        or not isinstance(data["dist"], str)
+        or not isinstance(data["kwargs"], dict)
+    ):
         raise ConfigError("not a distribution", where=where, mend=mend)
-    for key, value in dict(data["kwargs"] or {}).items():
-        if isinstance(value, bool) or not isinstance(value, int | float):
+    for key, value in data["kwargs"].items():
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not math.isfinite(value):
             raise ConfigError(f"'{value}' is not a number", where=f"{where}, kwargs.{key}")
     try:
-        return Prior.from_dict(data)
+        prior = Prior.from_dict(data)
+        _check_support(prior, where, scale)
+        return prior
     except UnsupportedDistributionError:
         raise ConfigError(
             f"unknown distribution '{data['dist']}'", where=where, mend="use a name that PyMC knows"
         ) from None
     except (TypeError, ValueError) as error:
-        raise ConfigError(str(error), where=where, mend=mend) from None
+        reason = " ".join(str(error).split())
+        raise ConfigError(reason, where=where, mend=mend) from None
+
+
+def _check_support(prior: Prior, where: str, scale: bool) -> None:
+    """Evaluate the density once, which checks the arguments, where a scale must not be."""
+    variable = prior.pymc_distribution.dist(**prior.parameters)
+    if variable.ndim or not variable.dtype.startswith("float"):
+        name = prior.distribution
+        mend = "use a continuous one of single numbers, such as Normal"
+        raise ConfigError(f"{name} has no density over the real numbers", where=where, mend=mend)
+    below = pm.logp(variable, -1e-6).eval(mode="FAST_COMPILE")
+    if scale and math.isfinite(below):
+        mend = "use a distribution of positive numbers, such as HalfNormal or Gamma"
+        raise ConfigError("a scale cannot be negative", where=where, mend=mend)

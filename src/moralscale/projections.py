@@ -6,6 +6,8 @@ fitted, and the planted strengths of a simulated panel go through the very same 
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import xarray as xr
 
@@ -92,6 +94,8 @@ def quantities(strengths: xr.Dataset, estimands: Estimands) -> xr.Dataset:
     theta = strengths["theta"].transpose(*sample, "judge", "scene").values.astype(np.float64)
     phi = strengths["phi"].transpose(*sample, "judge", "composite").values.astype(np.float64)
     out = out.assign(_on_arrays(theta, phi, estimands, sample))
+    if "alpha" not in strengths:  # without a bridge the level of composites is not identified
+        out = out.drop_vars(["intercept", "intercept_judge"])
     out = out.assign_coords(
         config=list(estimands.config_names),
         intensity_sum=estimands.intensity_sums,
@@ -145,3 +149,8 @@ def in_elo(variable: xr.DataArray) -> xr.DataArray | None:
     if unit == "strength":
         return 1000 + ELO_PER_LOGIT * variable
     return ELO_PER_LOGIT * variable if unit == "log-odds" else None
+
+
+def read_truth(path: str | Path, estimands: Estimands) -> xr.Dataset:
+    """Read a simulated panel's truth as the quantities that fits report."""
+    return quantities(xr.load_dataset(path, engine="h5netcdf"), estimands)

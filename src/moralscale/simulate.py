@@ -70,8 +70,10 @@ def simulate_panel(
     Raises
     ------
     ModelError
-        The planted convergence is beyond what these judges can have.
+        Two composites hold the same scenes, or a planted estimand is beyond what these judges or
+        composites can show.
     """
+    _refuse_twins(composites)
     rng = np.random.default_rng(_seed(seed, "panel"))
     estimands = Estimands.from_composites(scenes, composites)
     truth = _scene_strengths(rng, scenes, len(judges))
@@ -85,6 +87,18 @@ def simulate_panel(
     )
     truth["position_bias_judge"] = panel.position_bias + POSITION_SD * _centred(rng, len(judges))
     return _dataset(truth, panel, scenes, composites, judges, seed)
+
+
+def _refuse_twins(composites: pd.DataFrame) -> None:
+    """Refuse composites that a prompt shows alike: a judge cannot hold two strengths for one."""
+    twin = composites.duplicated(["scene_a", "scene_b"])
+    if twin.any():
+        raise ModelError(
+            f"composite '{composites['composite_id'][twin].iloc[0]}' holds the same two scenes as "
+            "another one",
+            where="design.realisations",
+            mend="make fewer realisations, or add scenes to the corpus",
+        )
 
 
 def _scene_strengths(
@@ -164,7 +178,15 @@ def _solve_effects(
     n_judges = sums.shape[0]
     design = np.stack([shown(np.tile(c, (n_judges, 1))) for c in columns.T], axis=1)
     target = np.append(planted, 0.0) - shown(by_judge @ estimands.foundation.T)
-    solution = np.linalg.lstsq(design, target, rcond=None)[0]
+    told = np.isfinite(target)  # not a foundation or configuration that no composite has
+    solution = np.linalg.lstsq(design[told], target[told], rcond=None)[0]
+    missed = np.where(told, design @ solution - target, np.append(planted, 0.0))
+    if np.abs(missed).max() > 1e-9:
+        raise ModelError(
+            "these composites cannot show the planted foundation residuals and anchoring contrast",
+            where="panels, residuals and anchoring",
+            mend="plant 0 for what no composite has, or use composites of all profiles",
+        )
     split = gamma_basis.shape[1]
     return gamma_basis @ solution[:split], delta_basis @ solution[split:]
 

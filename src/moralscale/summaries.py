@@ -1,4 +1,4 @@
-"""Tables: every reported quantity with interval, diagnostics and units."""
+"""Draws into numbers: every reported quantity with interval, diagnostics and units."""
 
 from __future__ import annotations
 
@@ -75,11 +75,14 @@ def _summary(
     }
     frame = pd.DataFrame({key: np.ravel(value.values) for key, value in flat.items()})
     frame.insert(0, "quantity", name)
-    frame.insert(1, "index", list(_labels(draws)))
+    frame.insert(1, "index", list(labels(draws)))
     frame.insert(2, "unit", unit)
     # A constant (a correlation of a judge with itself) has no error to diagnose.
     constant = frame["sd"] < 1e-12
     frame.loc[constant, ["mcse", "ess_bulk", "ess_tail", "rhat"]] = np.nan
+    # What moves but cannot be diagnosed has not converged: a gate must see it.
+    broken = (frame["sd"] >= 1e-12) & frame[["ess_bulk", "ess_tail", "rhat"]].isna().any(axis=1)
+    frame.loc[broken, ["ess_bulk", "ess_tail", "rhat"]] = [0.0, 0.0, np.inf]
     return frame
 
 
@@ -95,10 +98,16 @@ def _against_reference(
         low, high = (bound * np.log(10) / 400 for bound in (low, high))
     above = (draws > REFERENCE[unit]).mean(SAMPLE_DIMS)
     inside = ((draws >= low) & (draws <= high)).mean(SAMPLE_DIMS)
-    return {"pd": above.where(above > 0.5, 1 - above), "rope": inside}
+    # Comparisons with NaN are false: a quantity that this design cannot tell has no direction.
+    defined = draws.notnull().all(SAMPLE_DIMS)
+    return {
+        "pd": above.where(above > 0.5, 1 - above).where(defined),
+        "rope": inside.where(defined),
+    }
 
 
-def _labels(draws: xr.DataArray) -> Iterable[str]:
+def labels(draws: xr.DataArray) -> Iterable[str]:
+    """Label every value: the labels of its dims, chain and draw aside, joined by a comma."""
     dims = [dim for dim in draws.dims if dim not in SAMPLE_DIMS]
     if not dims:
         return [""]
@@ -108,58 +117,3 @@ def _labels(draws: xr.DataArray) -> Iterable[str]:
 
 def _label(value: object) -> str:
     return f"{value:+d}" if isinstance(value, int | np.integer) else str(value)
-
-
-def recovery(estimates: pd.DataFrame, truth: xr.Dataset) -> pd.DataFrame:
-    """Hold estimates against what was planted.
-
-    Parameters
-    ----------
-    estimates : DataFrame
-        Estimates of one or more fits.
-    truth : Dataset
-        `projections.quantities` of the simulated panel.
-
-    Returns
-    -------
-    DataFrame
-        The estimates' rows that have a truth, with columns ``truth`` and ``covered``.
-    """
-    rows = []
-    for name, variable in truth.data_vars.items():
-        elo = in_elo(variable)
-        units = [(variable.attrs["unit"], variable)] + ([("elo", elo)] if elo is not None else [])
-        for unit, values in units:
-            rows += [
-                (str(name), label, unit, float(value))
-                for label, value in zip(_labels(values), np.ravel(values.values), strict=True)
-            ]
-    planted = pd.DataFrame(rows, columns=["quantity", "index", "unit", "truth"])
-    table = estimates.merge(planted, on=["quantity", "index", "unit"], how="inner")
-    table["covered"] = table["truth"].between(table["hdi_low"], table["hdi_high"])
-    keys = [column for column in ("data", "rule", "prior", "origin") if column in table]
-    return table[
-        [*keys, "quantity", "index", "unit", "truth", "mean", "hdi_low", "hdi_high", "covered"]
-    ]
-
-
-def published(estimates: pd.DataFrame, figures: pd.DataFrame) -> pd.DataFrame:
-    """Set published figures beside what was found.
-
-    Parameters
-    ----------
-    estimates : DataFrame
-        Estimates of one or more fits.
-    figures : DataFrame
-        Columns analysis, quantity, index, unit, value (``config/published.yaml``).
-
-    Returns
-    -------
-    DataFrame
-        One row a published figure and fit.
-    """
-    figures = figures.rename(columns={"value": "published"})
-    table = figures.merge(estimates, on=["quantity", "index", "unit"], how="left")
-    keys = [column for column in ("data", "rule", "prior", "origin") if column in table]
-    columns = ["analysis", "quantity", "index", "unit", "published"]
-    return table[[*columns, *keys, "mean", "hdi_low", "hdi_high"]]

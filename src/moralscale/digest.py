@@ -1,0 +1,63 @@
+"""Digests: of code, so that edited code reruns what it made, and of files, for the manifest."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from pathlib import Path
+
+# Found as files: importing a module to find its source would run it.
+_PACKAGE = Path(__file__).parent
+
+
+def code_digest(*modules: str) -> str:
+    """Hash the source of modules of this package and of everything of it that they import.
+
+    Parameters
+    ----------
+    *modules : str
+        Dotted names, such as ``"moralscale.fit"``.
+
+    Returns
+    -------
+    str
+        16 hex digits that change when any of the sources does.
+    """
+    sources: dict[str, bytes] = {}
+    waiting = list(modules)
+    while waiting:
+        name = waiting.pop()
+        path = _source(name)
+        if name in sources or path is None:
+            continue
+        sources[name] = path.read_bytes()
+        waiting += _imports(sources[name])
+    digest = hashlib.sha256()
+    for name in sorted(sources):
+        digest.update(name.encode() + b"\0" + sources[name] + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def file_digest(path: str | Path) -> str:
+    """SHA-256 of a file, in hex."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _source(name: str) -> Path | None:
+    """Path of a module's source; None where `name` is something inside a module."""
+    stem = _PACKAGE.joinpath(*name.split(".")[1:])
+    for path in (stem.with_suffix(".py"), stem / "__init__.py"):
+        if path.is_file():
+            return path
+    return None
+
+
+def _imports(source: bytes) -> list[str]:
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            found += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+    return [name for name in found if name.split(".")[0] == "moralscale"]

@@ -1,0 +1,62 @@
+"""Figures of a fit, one a file, in one style.
+
+``FIGURES[name].draw(data)`` draws one; ``style.save`` writes it as PDF, SVG and PNG.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import MappingProxyType
+from typing import NamedTuple
+
+from matplotlib.figure import Figure
+
+from moralscale.figures import (
+    beta,
+    composites,
+    convergence,
+    foundation_residuals,
+    identification,
+    intensity_sums,
+    position_bias,
+    scenes,
+)
+from moralscale.figures.data import FigureData
+from moralscale.figures.style import save
+
+__all__ = ["CROSS_RUN", "FIGURES", "FigureData", "Plot", "applicable", "save"]
+
+
+class Plot[**P](NamedTuple):
+    """A figure that can be drawn: how, what it shows in one sentence, and what it needs."""
+
+    draw: Callable[P, Figure]
+    caption: str
+    needs: tuple[str, ...] = ()
+
+
+#: Figures of one fit, drawn from a `FigureData`, in reading order.
+FIGURES = MappingProxyType(
+    {
+        "composites": Plot(composites.draw, composites.CAPTION, composites.NEEDS),
+        "beta": Plot(beta.draw, beta.CAPTION, beta.NEEDS),
+        "foundation_residuals": Plot(
+            foundation_residuals.draw, foundation_residuals.CAPTION, foundation_residuals.NEEDS
+        ),
+        "intensity_sums": Plot(intensity_sums.draw, intensity_sums.CAPTION, intensity_sums.NEEDS),
+        "scenes": Plot(scenes.draw, scenes.CAPTION, scenes.NEEDS),
+        "convergence": Plot(convergence.draw, convergence.CAPTION, convergence.NEEDS),
+        "position_bias": Plot(position_bias.draw, position_bias.CAPTION, position_bias.NEEDS),
+    }
+)
+#: Figures of several runs, drawn from a table of estimates.
+CROSS_RUN = MappingProxyType({"identification": Plot(identification.draw, identification.CAPTION)})
+
+
+def applicable(data: FigureData) -> tuple[str, ...]:
+    """Names of the figures of `FIGURES` whose quantities this fit has.
+
+    A panel of one judge, for example, has no convergence.
+    """
+    have = set(data.quantities.data_vars)
+    return tuple(name for name, plot in FIGURES.items() if have.issuperset(plot.needs))

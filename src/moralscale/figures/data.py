@@ -1,0 +1,93 @@
+"""What the figures of one fit draw from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import arviz as az
+import pandas as pd
+import xarray as xr
+
+from moralscale.config import Reporting
+from moralscale.elo import ELO_PER_LOGIT
+from moralscale.projections import in_elo
+from moralscale.records import Origin
+
+_SAMPLE = ("chain", "draw")
+
+
+@dataclass(frozen=True, eq=False)
+class FigureData:
+    """One fit's reported quantities, and what its contestants are.
+
+    Attributes
+    ----------
+    quantities : Dataset
+        As `projections.quantities` returns them: dims chain, draw, ...
+    scenes : DataFrame
+        The corpus: id, foundation, intensity, anchor.
+    composites : DataFrame
+        composite_id, config, intensity_a, intensity_b.
+    reporting : Reporting
+        Kind and probability of intervals.
+    origin : Origin
+        Where the judgments come from; simulated data is marked.
+    data : str
+        ``"study"`` or ``"bridged"``.
+    run : str
+        Name of the run.
+    truth : Dataset or None
+        Quantities of the planted truth, where the panel is simulated.
+    """
+
+    quantities: xr.Dataset
+    scenes: pd.DataFrame
+    composites: pd.DataFrame
+    reporting: Reporting
+    origin: Origin
+    data: str
+    run: str
+    truth: xr.Dataset | None = None
+
+    def summary(self, name: str, *, elo: bool = False) -> xr.Dataset:
+        """Posterior mean and interval of a quantity.
+
+        Returns
+        -------
+        Dataset
+            mean, low, high over the quantity's own dims; in Elo where `elo` is set.
+        """
+        draws = self.quantities[name].transpose(*_SAMPLE, ...)
+        draws = _elo(draws) if elo else draws
+        return self.interval(draws)
+
+    def interval(self, draws: xr.DataArray) -> xr.Dataset:
+        """Mean and configured interval of draws (chain, draw, ...)."""
+        interval = az.hdi if self.reporting.ci_kind == "hdi" else az.eti
+        bounds = interval(draws, prob=self.reporting.ci_prob)
+        return xr.Dataset(
+            {
+                "mean": draws.mean(_SAMPLE),
+                "low": bounds.sel(ci_bound="lower", drop=True),
+                "high": bounds.sel(ci_bound="upper", drop=True),
+            }
+        )
+
+    def planted(self, name: str, *, elo: bool = False) -> xr.DataArray | None:
+        """Planted truth of a quantity, or None where there is none."""
+        if self.truth is None or name not in self.truth:
+            return None
+        return _elo(self.truth[name]) if elo else self.truth[name]
+
+    @property
+    def interval_name(self) -> str:
+        """Name of the intervals, for legends: ``"94% HDI"``."""
+        return f"{self.reporting.ci_prob:.0%} {self.reporting.ci_kind.upper()}"
+
+
+def _elo(variable: xr.DataArray) -> xr.DataArray:
+    """Put a quantity on the Elo scale; component sums as Elo points from two average scenes."""
+    if variable.attrs["unit"] == "sum":
+        return ELO_PER_LOGIT * variable
+    elo = in_elo(variable)
+    return variable if elo is None else elo

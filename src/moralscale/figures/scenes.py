@@ -1,0 +1,58 @@
+"""Scene ratings by foundation and intensity label."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from moralscale.figures import style
+from moralscale.figures.data import FigureData
+from moralscale.records import FOUNDATIONS, INTENSITIES
+
+CAPTION = (
+    "Rating of every scene (posterior mean over judges) by foundation and intensity label, with "
+    "the mean of each cell as a bar; triangles are anchor scenes."
+)
+NEEDS = ("scene_strength",)
+_SPREAD = 0.24
+
+
+@style.styled
+def draw(data: FigureData) -> Figure:
+    """Draw one panel a foundation, one strip an intensity."""
+    scenes = data.scenes.set_index("id")
+    scenes["rating"] = data.summary("scene_strength", elo=True)["mean"].to_series()
+    figure = style.canvas(data.origin, style.PAGE, 2.5)
+    axes = figure.subplots(1, len(FOUNDATIONS), sharey=True)
+    for ax, name in zip(axes, FOUNDATIONS, strict=True):
+        ax.axhline(1000, color=style.FAINT, lw=0.6, zorder=0)
+        _foundation(ax, scenes[scenes["foundation"] == name], style.FOUNDATION_COLOURS[name])
+        ax.set_title(name, loc="center")
+        ax.set_xticks(INTENSITIES, [style.signed(f"{i:+d}") if i else "0" for i in INTENSITIES])
+    for ax in axes[1:]:
+        ax.tick_params(axis="y", length=0)
+        ax.spines["left"].set_visible(False)
+    axes[0].set_ylabel("scene rating (Elo, mean 1000)")
+    figure.supxlabel("intensity label", fontsize=8)
+    return figure
+
+
+def _foundation(ax: Axes, scenes: pd.DataFrame, colour: str) -> None:
+    for intensity, cell in scenes.groupby("intensity"):
+        cell = cell.sort_index()
+        x = float(str(intensity)) + _SPREAD * np.linspace(-1, 1, len(cell)) * (len(cell) > 1)
+        for anchor, marker in ((False, "o"), (True, "^")):
+            here = (cell["anchor"] == anchor).to_numpy()
+            ax.scatter(
+                x[here],
+                cell["rating"][here],
+                s=20 if anchor else 9,
+                marker=marker,
+                facecolors=colour,
+                alpha=1 if anchor else 0.55,
+                linewidths=0,
+            )
+        mean = cell["rating"].mean()
+        ax.hlines(mean, x.min() - 0.12, x.max() + 0.12, color=style.INK, lw=1.4, zorder=3)

@@ -1,0 +1,135 @@
+"""Tables of a run: estimates by topic, against the planted truth, beside published figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from moralscale.projections import in_elo
+from moralscale.summaries import labels
+
+#: The quantities of each table of a run; `estimates` holds them all.
+TABLES = {
+    "beta": ("beta", "beta_judge", "beta_sd", "slope", "slope_judge"),
+    "foundation_residuals": ("foundation_residual", "foundation_residual_judge", "gamma"),
+    "intensity_sums": ("intensity_mean", "config_mean"),
+    "anchoring": ("anchoring", "anchoring_adjusted", "delta_config"),
+    "convergence": ("convergence", "correlation"),
+    "scenes": ("scene_strength",),
+    "composites": ("composite_strength", "component_sum"),
+    "position_bias": ("position_bias", "position_bias_judge", "position_bias_sd"),
+    "consistency": ("consistency", "composite_consistency", "bridge_consistency", "alpha"),
+}
+
+
+def recovery(estimates: pd.DataFrame, truth: xr.Dataset) -> pd.DataFrame:
+    """Hold estimates against what was planted.
+
+    Parameters
+    ----------
+    estimates : DataFrame
+        Estimates of one or more fits.
+    truth : Dataset
+        `projections.quantities` of the simulated panel.
+
+    Returns
+    -------
+    DataFrame
+        The estimates' rows that have a truth, with columns ``truth`` and ``covered``.
+    """
+    rows = []
+    for name, variable in truth.data_vars.items():
+        elo = in_elo(variable)
+        units = [(variable.attrs["unit"], variable)] + ([("elo", elo)] if elo is not None else [])
+        for unit, values in units:
+            rows += [
+                (str(name), label, unit, float(value))
+                for label, value in zip(labels(values), np.ravel(values.values), strict=True)
+            ]
+    planted = pd.DataFrame(rows, columns=["quantity", "index", "unit", "truth"])
+    table = estimates.merge(planted, on=["quantity", "index", "unit"], how="inner")
+    table["covered"] = table["truth"].between(table["hdi_low"], table["hdi_high"])
+    keys = [column for column in ("data", "rule", "prior", "origin") if column in table]
+    return table[
+        [*keys, "quantity", "index", "unit", "truth", "mean", "hdi_low", "hdi_high", "covered"]
+    ]
+
+
+def published(estimates: pd.DataFrame, figures: pd.DataFrame) -> pd.DataFrame:
+    """Set published figures beside what was found.
+
+    Parameters
+    ----------
+    estimates : DataFrame
+        Estimates of one or more fits.
+    figures : DataFrame
+        Columns analysis, quantity, index, unit, value (``config/published.yaml``).
+
+    Returns
+    -------
+    DataFrame
+        One row a published figure and fit.
+    """
+    figures = figures.rename(columns={"value": "published"})
+    table = figures.merge(estimates, on=["quantity", "index", "unit"], how="left")
+    keys = [column for column in ("data", "rule", "prior", "origin") if column in table]
+    columns = ["analysis", "quantity", "index", "unit", "published"]
+    return table[[*columns, *keys, "mean", "hdi_low", "hdi_high"]]
+
+
+def read_estimates(path: str | Path) -> pd.DataFrame:
+    """Read a table of estimates; labels stay text."""
+    return pd.read_csv(
+        path,
+        dtype={"index": str, "quantity": str},
+        keep_default_na=False,
+        na_values={
+            column: [""] for column in ("pd", "rope", "mcse", "ess_bulk", "ess_tail", "rhat")
+        },
+    )
+
+
+def run_tables(
+    fits: Mapping[str, pd.DataFrame],
+    scenes: pd.DataFrame,
+    composites: pd.DataFrame,
+    figures: pd.DataFrame,
+    origin: str,
+) -> dict[str, pd.DataFrame]:
+    """Make the tables of a run.
+
+    Parameters
+    ----------
+    fits : mapping
+        Estimates by fit, ``"{data}/{rule}/{prior}"``.
+    scenes, composites : DataFrame
+        The corpus and the composites, for what tables say of each contestant.
+    figures : DataFrame
+        Published figures.
+    origin : str
+        Where the judgments come from.
+
+    Returns
+    -------
+    dict
+        Tables by name, each with leading columns data, rule, prior, origin.
+    """
+    frames = []
+    for fit, estimates in fits.items():
+        data, rule, prior = fit.split("/")
+        frames.append(estimates.assign(data=data, rule=rule, prior=prior, origin=origin))
+    keys = ["data", "rule", "prior", "origin"]
+    everything = pd.concat(frames, ignore_index=True)
+    everything = everything[keys + [name for name in everything if name not in keys]]
+    tables = {
+        name: everything[everything["quantity"].isin(members)] for name, members in TABLES.items()
+    }
+    about = scenes.rename(columns={"id": "index"})
+    tables["scenes"] = tables["scenes"].merge(about, on="index", how="left")
+    about = composites.rename(columns={"composite_id": "index"})
+    tables["composites"] = tables["composites"].merge(about, on="index", how="left")
+    return tables | {"estimates": everything, "published": published(everything, figures)}

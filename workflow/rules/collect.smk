@@ -1,0 +1,43 @@
+"""
+Ask every judge its schedule. The journal (results/{run}/journal/{judge}.jsonl) is no output of a rule:
+it outlives failed and repeated jobs, and what it holds is never asked again. No code digest here:
+edited code must not ask, or pay, again.
+
+Inputs: results/{run}/design/, prompts, results/{run}/truth.nc for simulated judges.
+Outputs: results/{run}/judgments/shards/{judge}.parquet, results/{run}/judgments/judgments.parquet,
+results/{run}/tables/outcomes.csv.
+"""
+
+
+rule collect:
+    input:
+        scenes=CONFIG.scenes,
+        composites="results/{run}/design/composites.parquet",
+        schedules=schedules,
+        prompts=PROMPTS,
+        truth=truth_of,
+    output:
+        "results/{run}/judgments/shards/{judge}.parquet",
+    log:
+        "results/{run}/logs/collect-{judge}.log",
+    params:
+        judge=judge_settings,
+        journal="results/{run}/journal/{judge}.jsonl",
+    resources:
+        api_slots=1,
+    script:
+        "../scripts/collect.py"
+
+
+rule judgments:
+    input:
+        shards=shards,
+    output:
+        judgments="results/{run}/judgments/judgments.parquet",
+        outcomes="results/{run}/tables/outcomes.csv",
+    log:
+        "results/{run}/logs/judgments.log",
+    params:
+        code=code_digest("moralscale.judgments"),
+    script:
+        "../scripts/judgments.py"

@@ -1,0 +1,148 @@
+"""
+What all rules share: the validated configuration, names of files, wildcards.
+"""
+
+import sys
+
+from moralscale.composition import get_rule
+from moralscale.config import load_config, load_judges
+from moralscale.digest import code_digest
+from moralscale.errors import MoralscaleError
+
+from moralscale.records import Arena, Origin
+from moralscale.scripting import USER_ERROR
+
+
+def validated_config():
+    """Check everything before the graph is built; an error is one line and exit code 2."""
+    source = ", ".join(map(str, workflow.configfiles)) or "config"
+    try:
+        valid = load_config(config, source=source)
+        for name in valid.fits.rules:
+            get_rule(name)
+    except MoralscaleError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(USER_ERROR)
+    return valid
+
+
+def figure_names(n_judges):
+    return []
+
+
+CONFIG = validated_config()
+SETTINGS = CONFIG.model_dump(mode="json")
+ARENAS = [arena.value for arena in Arena]
+PROMPTS = [f"config/prompts/{name}.yaml" for name in CONFIG.design.prompts]
+FITS = expand(
+    "{data}/{composition}/{prior}",
+    data=CONFIG.fits.data,
+    composition=CONFIG.fits.rules,
+    prior=CONFIG.fits.priors,
+)
+
+
+wildcard_constraints:
+    run="[A-Za-z0-9._-]+",
+    arena="|".join(ARENAS),
+    judge="[A-Za-z0-9._-]+",
+    data="study|bridged",
+    composition="[a-z_]+",
+    prior="[A-Za-z0-9._-]+",
+    fit="(study|bridged)/[a-z_]+/[A-Za-z0-9._-]+",
+    figure="[a-z_]+",
+    mark=r"(\.simulated)?",
+
+
+def is_simulated(run):
+    return CONFIG.runs[run].origin is Origin.SIMULATED
+
+
+def mark(run):
+    """What marks the file names of figures of simulated data."""
+    return ".simulated" if is_simulated(run) else ""
+
+
+def truth_of(wildcards):
+    """The planted truth, where there is one."""
+    return f"results/{wildcards.run}/truth.nc" if is_simulated(wildcards.run) else []
+
+
+def schedules(wildcards):
+    """Schedules of the arenas in which anything is asked."""
+    counts = SETTINGS["design"]["judgments"]
+    return [
+        f"results/{wildcards.run}/design/{arena}.parquet"
+        for arena in ARENAS
+        if counts[arena]
+    ]
+
+
+def shards(wildcards):
+    """Judgments of every judge of a run."""
+    return expand(
+        "results/{run}/judgments/shards/{judge}.parquet",
+        run=wildcards.run,
+        judge=CONFIG.judge_names(wildcards.run),
+    )
+
+
+def panel_of(wildcards):
+    """The simulated panel of a run."""
+    return SETTINGS["panels"][CONFIG.runs[wildcards.run].panel]
+
+
+def judges_of(wildcards):
+    """Names of the judges of a run."""
+    return list(CONFIG.judge_names(wildcards.run))
+
+
+def origin_of(wildcards):
+    """Where the judgments of a run come from."""
+    return CONFIG.runs[wildcards.run].origin.value
+
+
+def judge_settings(wildcards):
+    """How to reach a real judge; nothing for a simulated one."""
+    if is_simulated(wildcards.run):
+        return {}
+    return load_judges(CONFIG.judges_file)[wildcards.judge].model_dump(mode="json")
+
+
+def arena_total(wildcards):
+    """Comparisons of an arena over all judges."""
+    return SETTINGS["design"]["judgments"][wildcards.arena]
+
+
+def of_fits(pattern):
+    """An input function: `pattern` for every fit of a run."""
+
+    def paths(wildcards):
+        return expand(pattern, run=wildcards.run, fit=FITS)
+
+    return paths
+
+
+def figure_paths(run, extension):
+    """Figures of every fit of a run."""
+    return expand(
+        f"results/{run}/figures/{{fit}}/{{figure}}{mark(run)}.{extension}",
+        fit=FITS,
+        figure=figure_names(n_judges=len(CONFIG.judge_names(run))),
+    )
+
+
+def run_outputs(run):
+    """Everything that a run ends with."""
+    return [
+        f"results/{run}/report.html",
+        f"results/{run}/manifest.json",
+        *figure_paths(run, "pdf"),
+    ]
+
+
+def comparison_outputs():
+    """What sets runs side by side, where all of them are simulated."""
+    if not all(is_simulated(run) for run in CONFIG.runs):
+        return []
+    return "results/comparison/figures/identification.simulated.pdf"

@@ -1,0 +1,58 @@
+"""
+What is asked, and of whom.
+
+Inputs: the corpus (scenarios/scenes.csv).
+Outputs: results/{run}/design/composites.parquet, results/{run}/design/{arena}.parquet,
+and results/{run}/truth.nc for simulated panels.
+"""
+
+
+rule composites:
+    input:
+        scenes=CONFIG.scenes,
+    output:
+        "results/{run}/design/composites.parquet",
+    log:
+        "results/{run}/logs/composites.log",
+    params:
+        realisations=CONFIG.design.realisations,
+        seed=CONFIG.seed,
+        code=code_digest("moralscale.composites", "moralscale.scenes"),
+    script:
+        "../scripts/composites.py"
+
+
+rule schedule:
+    input:
+        scenes=CONFIG.scenes,
+        composites="results/{run}/design/composites.parquet",
+    output:
+        "results/{run}/design/{arena}.parquet",
+    log:
+        "results/{run}/logs/schedule-{arena}.log",
+    params:
+        judges=judges_of,
+        judgments=arena_total,
+        repeats=CONFIG.design.repeats,
+        prompts=CONFIG.design.prompts,
+        seed=CONFIG.seed,
+        code=code_digest("moralscale.design", "moralscale.scenes"),
+    script:
+        "../scripts/schedule.py"
+
+
+rule truth:
+    input:
+        scenes=CONFIG.scenes,
+        composites="results/{run}/design/composites.parquet",
+    output:
+        "results/{run}/truth.nc",
+    log:
+        "results/{run}/logs/truth.log",
+    params:
+        panel=panel_of,
+        judges=judges_of,
+        seed=CONFIG.seed,
+        code=code_digest("moralscale.simulate"),
+    script:
+        "../scripts/truth.py"

@@ -1,0 +1,44 @@
+"""
+Sample the joint model, and compute every reported quantity from its draws.
+
+Inputs: results/{run}/judgments/judgments.parquet, the corpus, composites, config/priors/{prior}.yaml.
+Outputs: results/{run}/fits/{data}/{composition}/{prior}/ with posterior.nc, quantities.nc, estimates.csv.
+"""
+
+
+rule fit:
+    input:
+        judgments="results/{run}/judgments/judgments.parquet",
+        scenes=CONFIG.scenes,
+        composites="results/{run}/design/composites.parquet",
+        priors="config/priors/{prior}.yaml",
+    output:
+        "results/{run}/fits/{data}/{composition}/{prior}/posterior.nc",
+    log:
+        "results/{run}/logs/fit-{data}-{composition}-{prior}.log",
+    params:
+        sampler=SETTINGS["sampler"],
+        seed=CONFIG.seed,
+        code=code_digest("moralscale.fit"),
+    threads: 4
+    resources:
+        mem_mb=4000,
+    script:
+        "../scripts/fit.py"
+
+
+rule project:
+    input:
+        posterior="results/{run}/fits/{fit}/posterior.nc",
+        scenes=CONFIG.scenes,
+        composites="results/{run}/design/composites.parquet",
+    output:
+        quantities="results/{run}/fits/{fit}/quantities.nc",
+        estimates="results/{run}/fits/{fit}/estimates.csv",
+    log:
+        "results/{run}/logs/project/{fit}.log",
+    params:
+        reporting=SETTINGS["reporting"],
+        code=code_digest("moralscale.projections", "moralscale.summaries"),
+    script:
+        "../scripts/project.py"

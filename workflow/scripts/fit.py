@@ -1,0 +1,14 @@
+from moralscale.fit import fit_from_files, save
+from moralscale.scripting import job
+
+with job(snakemake.log[0]):
+    posterior = fit_from_files(
+        **{key: snakemake.input[key] for key in ("judgments", "scenes", "composites", "priors")},
+        data=snakemake.wildcards.data,
+        rule=snakemake.wildcards.composition,
+        sampler=snakemake.params.sampler,
+        seed=snakemake.params.seed,
+        cores=snakemake.threads,
+        attrs={"run": snakemake.wildcards.run, "code_digest": snakemake.params.code},
+    )
+    save(posterior, snakemake.output[0])

@@ -1,3 +1,44 @@
 """
-To come.
+Figures of every fit, and the one that sets runs side by side.
+
+Inputs: results/{run}/fits/{fit}/quantities.nc of fits that passed their gates, the corpus, composites,
+config/published.yaml, results/{run}/truth.nc where there is one.
+Outputs: results/{run}/figures/{fit}/{figure}[.simulated].{pdf,svg,png} and results/comparison/.
 """
+
+
+rule figure:
+    input:
+        quantities="results/{run}/fits/{fit}/quantities.nc",
+        passed="results/{run}/checks/{fit}/passed.txt",
+        scenes=CONFIG.scenes,
+        composites="results/{run}/design/composites.parquet",
+        published="config/published.yaml",
+        truth=truth_of,
+    output:
+        multiext("results/{run}/figures/{fit}/{figure}{mark}", ".pdf", ".svg", ".png"),
+    log:
+        "results/{run}/logs/figures/{fit}/{figure}{mark}.log",
+    params:
+        reporting=SETTINGS["reporting"],
+        origin=origin_of,
+        code=code_digest("moralscale.figures"),
+    script:
+        "../scripts/figure.py"
+
+
+rule identification:
+    input:
+        expand("results/{run}/tables/recovery.csv", run=CONFIG.runs),
+    output:
+        table="results/comparison/tables/identification.csv",
+        figure=multiext(
+            "results/comparison/figures/identification.simulated", ".pdf", ".svg", ".png"
+        ),
+    log:
+        "results/comparison/logs/identification.log",
+    params:
+        runs=list(CONFIG.runs),
+        code=code_digest("moralscale.figures", "moralscale.tables"),
+    script:
+        "../scripts/identification.py"

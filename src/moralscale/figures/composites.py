@@ -21,7 +21,7 @@ NEEDS = ("composite_strength", "component_sum", "slope")
 @style.styled
 def draw(data: FigureData) -> Figure:
     """Draw composites around the additivity line and the fitted line."""
-    figure = style.canvas(data.origin, 4.5, 4.4)
+    figure = style.canvas(data.origin, 4.5, 4.2)
     ax = figure.add_subplot()
     sums = data.summary("component_sum", elo=True)["mean"]
     _points(ax, data, sums)
@@ -42,7 +42,13 @@ def _points(ax: Axes, data: FigureData, sums: xr.DataArray) -> None:
     groups = {name: (config == name).to_numpy() for name in style.CONFIG_COLOURS}
     others = ~np.any(list(groups.values()), axis=0)
     ax.scatter(
-        sums[others], strengths[others], s=11, c=style.FAINT, linewidths=0, zorder=2.5, label="other composites"
+        sums[others],
+        strengths[others],
+        s=11,
+        c=style.FAINT,
+        linewidths=0,
+        zorder=2.5,
+        label="other composites",
     )
     for name, members in groups.items():
         ax.scatter(

@@ -73,7 +73,7 @@ def _verdict(estimates: pd.DataFrame) -> str:
 
 
 def _panel(ax: Axes, here: pd.DataFrame, runs: list[str]) -> None:
-    ax.axvline(1, color=style.FAINT, lw=0.9, zorder=0)
+    ax.axvline(1, color=style.MUTED, lw=0.8, zorder=0)
     if here.empty:
         ax.text(
             0.5,

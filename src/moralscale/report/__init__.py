@@ -1,0 +1,8 @@
+"""The HTML report of a run."""
+
+from __future__ import annotations
+
+from moralscale.report.inputs import ReportFigure, ReportInputs
+from moralscale.report.page import build_report
+
+__all__ = ["ReportFigure", "ReportInputs", "build_report"]

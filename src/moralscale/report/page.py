@@ -1,0 +1,130 @@
+"""One self-contained HTML page about a run."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from moralscale.records import Origin
+from moralscale.report import tables
+from moralscale.report.inputs import ReportFigure, ReportInputs
+from moralscale.report.signal import signal
+
+DATA_TITLES = {"study": "the study's two arenas", "bridged": "with the bridge arena"}
+MEANING = {
+    "study": "beta is in units of single-arena choice noise. Choices between composites are taken "
+    "to be as consistent as choices between scenes, by convention. Judges that add, but choose "
+    "less consistently between composites, give the same value: this beta is compression times "
+    "consistency.",
+    "bridged": "beta is free of choice noise. Battles of a scene against a composite put both on "
+    "one scale, so compression and the consistency of each arena are estimated apart.",
+}
+#: Recovered quantities that the page shows without being asked, first those of the banner.
+_BANNER = ("beta", "composite_consistency", "alpha", "anchoring_adjusted", "convergence")
+_MAIN = (*_BANNER, "bridge_consistency", "foundation_residual", "anchoring", "position_bias")
+
+
+def build_report(inputs: ReportInputs) -> str:
+    """Write the report of a run.
+
+    Parameters
+    ----------
+    inputs : ReportInputs
+        The run's tables, figures and provenance.
+
+    Returns
+    -------
+    str
+        An HTML page that loads nothing from anywhere: styles and pictures are inside it, and
+        every text is escaped.
+    """
+    environment = Environment(
+        loader=PackageLoader("moralscale", "report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    by_fit = tables.fits(inputs.estimates)
+    return environment.get_template("page.html.j2").render(
+        run=inputs.run,
+        origin=inputs.origin.value,
+        simulated=inputs.origin is Origin.SIMULATED,
+        panel=inputs.panel,
+        planted=_planted(inputs.recovery),
+        interval=f"{inputs.ci_prob:.0%} {inputs.ci_kind.upper()}",
+        signals={title: signal(rows) for title, rows in by_fit.items()},
+        arenas=tables.outcome_counts(inputs.outcomes, "arena"),
+        judges=tables.outcome_counts(inputs.outcomes, "judge"),
+        failed=int((~inputs.checks["passed"].astype(bool)).sum()),
+        checked=len(inputs.checks),
+        gates=tables.gates(inputs.checks),
+        key=tables.key_estimates(by_fit),
+        by_judge=[tables.judge_estimates(title, rows) for title, rows in by_fit.items()],
+        meaning={
+            f"{name} ({DATA_TITLES[name]})": MEANING[name]
+            for name in inputs.estimates["data"].unique()
+        },
+        published=tables.published_found(inputs.published),
+        recovery=_recovery(inputs.recovery),
+        figures=_figures(inputs.figures),
+        provenance=list(_flat(inputs.provenance)),
+    )
+
+
+def _planted(recovery: pd.DataFrame | None) -> list[str]:
+    """Planted truths for the banner: ``"beta 0.862"``."""
+    if recovery is None:
+        return []
+    planted = recovery[recovery["quantity"].isin(_BANNER)]
+    planted = planted[planted["unit"] != "log-odds"].drop_duplicates("quantity")
+    return [
+        f"{row['quantity'].replace('_', ' ')} {tables.number(row['truth'], row['unit'])}"
+        + (" Elo" if row["unit"] == "elo" else "")
+        for _, row in planted.iterrows()
+    ]
+
+
+def _recovery(recovery: pd.DataFrame | None) -> dict[str, Any] | None:
+    """Main rows, all rows, and how often each data set's intervals hold the truth."""
+    if recovery is None:
+        return None
+    coverage = recovery.groupby("data", sort=False)["covered"].agg(["sum", "size"])
+    return {
+        "main": tables.recovered(recovery[recovery["quantity"].isin(_MAIN)]),
+        "all": tables.recovered(recovery),
+        "coverage": [
+            f"{data}: {int(row['sum'])} of {int(row['size'])}" for data, row in coverage.iterrows()
+        ],
+    }
+
+
+def _figures(figures: Iterable[ReportFigure]) -> list[dict[str, Any]]:
+    """Group figures by name; pictures as data URIs."""
+    groups: dict[str, dict[str, Any]] = {}
+    for figure in figures:
+        group = groups.setdefault(
+            figure.name,
+            {
+                "title": figure.name.replace("_", " "),
+                "caption": figure.caption,
+                "pictures": [],
+            },
+        )
+        picture = b64encode(figure.png.read_bytes()).decode("ascii")
+        title = DATA_TITLES.get(figure.data, figure.data)
+        group["pictures"].append((title, f"data:image/png;base64,{picture}"))
+    return list(groups.values())
+
+
+def _flat(provenance: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, str]]:
+    """Flatten nested provenance to dotted keys."""
+    for key, value in provenance.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", str(value)

@@ -1,0 +1,193 @@
+"""The tables of the report: numbers as they are printed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from moralscale.records import Arena, Outcome
+from moralscale.report.inputs import FIT
+
+#: Rows of the table of key estimates: quantity, unit, label.
+KEY = (
+    ("beta", "ratio", "beta, compression slope"),
+    ("slope", "ratio", "slope of composite strength on component sum"),
+    ("composite_consistency", "ratio", "consistency on composites, over scenes"),
+    ("bridge_consistency", "ratio", "consistency in the bridge arena, over scenes"),
+    ("alpha", "log-odds", "alpha, composite of component sum 0"),
+    ("foundation_residual", "elo", "residual of"),
+    ("anchoring", "elo", "+2/-1 over +1/+1, raw"),
+    ("anchoring_adjusted", "elo", "+2/-1 over +1/+1, at equal component sum"),
+    ("convergence", "correlation", "convergence between judges"),
+    ("position_bias", "log-odds", "position bias, mean over judges"),
+    ("intensity_slope", "log-odds", "scene strength per step of intensity"),
+    ("scene_sd", "sd", "spread of scenes within a cell"),
+)
+JUDGE = (
+    ("beta_judge", "ratio", "beta"),
+    ("consistency", "ratio", "consistency"),
+    ("position_bias_judge", "log-odds", "position bias"),
+)
+UNITS = {"elo": "Elo", "strength": "log-odds", "sum": "log-odds", "sd": "log-odds"}
+_USED = (Outcome.FIRST, Outcome.SECOND, Outcome.TIE)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Headers and printed cells; the first `text` columns are words, the others numbers."""
+
+    headers: list[str]
+    rows: list[list[str]]
+    text: int = 1
+
+
+def number(value: float, unit: str) -> str:
+    """Print a value: Elo to a tenth, everything else to a thousandth, "-" where missing."""
+    if pd.isna(value):
+        return "-"
+    return f"{value:z.1f}" if unit == "elo" else f"{value:z.3f}"
+
+
+def estimate(row: pd.Series) -> str:
+    """Print mean and interval: ``"0.867 [0.774, 0.960]"``."""
+    mean, low, high = (number(row[key], row["unit"]) for key in ("mean", "hdi_low", "hdi_high"))
+    return f"{mean} [{low}, {high}]"
+
+
+def fits(estimates: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Split estimates by fit: short titles, naming rule and prior where there are several."""
+    several = [name for name in FIT if name == "data" or estimates[name].nunique() > 1]
+    groups = estimates.groupby(FIT, sort=False)
+    return {
+        ", ".join(str(part) for name, part in zip(FIT, key, strict=True) if name in several): group
+        for key, group in groups
+    }
+
+
+def key_estimates(by_fit: dict[str, pd.DataFrame]) -> Table:
+    """Key estimates of every fit side by side."""
+    return _side_by_side(by_fit, KEY)
+
+
+def judge_estimates(title: str, estimates: pd.DataFrame) -> Table:
+    """One row a judge, for one fit."""
+    columns = {
+        label: _select(estimates, quantity, unit).set_index("index").apply(estimate, axis=1)
+        for quantity, unit, label in JUDGE
+    }
+    frame = pd.DataFrame(columns).fillna("-")
+    rows = [
+        [str(judge), *map(str, row)]
+        for judge, row in zip(frame.index, frame.to_numpy(), strict=True)
+    ]
+    return Table([f"judge ({title})", *columns], rows)
+
+
+def outcome_counts(outcomes: pd.DataFrame, by: str) -> Table:
+    """Planned, answered and used comparisons, and why others were not used, by arena or judge."""
+    counts = outcomes.assign(outcome=outcomes["outcome"].fillna("").replace("unanswered", ""))
+    wide = counts.pivot_table(index=by, columns="outcome", values="n", aggfunc="sum", fill_value=0)
+    if by == "arena":
+        wide = wide.reindex([arena.value for arena in Arena if arena.value in wide.index])
+    unused = [name.value for name in Outcome if name not in _USED and name.value in wide]
+    used = wide[[name.value for name in _USED if name.value in wide]].sum(axis=1)
+    planned = wide.sum(axis=1)
+    table = pd.DataFrame({"planned": planned, "answered": planned - wide.get("", 0), "used": used})
+    table = pd.concat([table, wide[unused]], axis=1)
+    table.loc["all"] = table.sum()
+    rows = [
+        [str(name), *(f"{int(n):,}" for n in row)]
+        for name, row in zip(table.index, table.to_numpy(), strict=True)
+    ]
+    return Table([by, *map(str, table.columns)], rows)
+
+
+def published_found(published: pd.DataFrame) -> Table:
+    """Published figures against what this run found."""
+    rows = [
+        [
+            row["analysis"],
+            _label(row),
+            _unit(row["unit"]),
+            row["data"],
+            number(row["published"], row["unit"]),
+            estimate(row),
+        ]
+        for _, row in published.iterrows()
+    ]
+    return Table(["analysis", "quantity", "unit", "data", "published", "found"], _text(rows), 4)
+
+
+def recovered(recovery: pd.DataFrame) -> Table:
+    """Planted truths against what the fits found."""
+    rows = [
+        [
+            _fit(row),
+            _label(row),
+            _unit(row["unit"]),
+            number(row["truth"], row["unit"]),
+            estimate(row),
+            "yes" if row["covered"] else "no",
+        ]
+        for _, row in recovery.iterrows()
+    ]
+    return Table(["fit", "quantity", "unit", "planted", "found", "inside"], _text(rows), 3)
+
+
+def gates(checks: pd.DataFrame) -> Table:
+    """Every check with its bound."""
+    rows = [
+        [
+            _fit(row),
+            row["check"],
+            row["quantity"],
+            _general(row["value"]),
+            _general(row["bound"]),
+            "pass" if row["passed"] else "fail",
+            row["text"],
+        ]
+        for _, row in checks.sort_values("passed", kind="stable").iterrows()
+    ]
+    return Table(["fit", "check", "quantity", "value", "bound", "gate", "meaning"], _text(rows), 3)
+
+
+def _side_by_side(by_fit: dict[str, pd.DataFrame], wanted: tuple) -> Table:
+    rows = []
+    for quantity, unit, label in wanted:
+        cells = {
+            title: _select(estimates, quantity, unit).set_index("index").apply(estimate, axis=1)
+            for title, estimates in by_fit.items()
+        }
+        for index in dict.fromkeys(name for column in cells.values() for name in column.index):
+            found = [str(column.get(index, "not identified")) for column in cells.values()]
+            rows.append([f"{label} {index}".strip(), _unit(unit), *found])
+    return Table(["quantity", "unit", *by_fit], rows, 2)
+
+
+def _select(estimates: pd.DataFrame, quantity: str, unit: str) -> pd.DataFrame:
+    here = estimates[(estimates["quantity"] == quantity) & (estimates["unit"] == unit)]
+    return here.assign(index=here["index"].fillna("").astype(str))
+
+
+def _label(row: pd.Series) -> str:
+    index = "" if pd.isna(row["index"]) else str(row["index"])
+    return f"{row['quantity']} {index}".strip().replace("_", " ")
+
+
+def _fit(row: pd.Series) -> str:
+    return ", ".join(str(row[name]) for name in FIT if name in row.index)
+
+
+def _unit(unit: str) -> str:
+    return UNITS.get(unit, unit)
+
+
+def _general(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    return "-" if pd.isna(value) else f"{value:.4g}"
+
+
+def _text(rows: list[list]) -> list[list[str]]:
+    return [["" if pd.isna(cell) else str(cell) for cell in row] for row in rows]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 
 # Found as files: importing a module to find its source would run it.
@@ -30,8 +31,9 @@ def code_digest(*modules: str) -> str:
         path = _source(name)
         if name in sources or path is None:
             continue
-        sources[name] = path.read_bytes()
-        waiting += _imports(sources[name])
+        source = path.read_bytes()
+        waiting += _imports(source)
+        sources[name] = source + b"".join(_data_files(path))
     digest = hashlib.sha256()
     for name in sorted(sources):
         digest.update(name.encode() + b"\0" + sources[name] + b"\0")
@@ -51,6 +53,14 @@ def _source(name: str) -> Path | None:
         if path.is_file():
             return path
     return None
+
+
+def _data_files(source: Path) -> Iterator[bytes]:
+    """Templates and styles that lie in a package, beside its modules."""
+    if source.name == "__init__.py":
+        for path in sorted(source.parent.iterdir()):
+            if path.is_file() and path.suffix not in {".py", ".pyc"}:
+                yield path.read_bytes()
 
 
 def _imports(source: bytes) -> list[str]:

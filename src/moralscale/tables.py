@@ -133,3 +133,21 @@ def run_tables(
     about = composites.rename(columns={"composite_id": "index"})
     tables["composites"] = tables["composites"].merge(about, on="index", how="left")
     return tables | {"estimates": everything, "published": published(everything, figures)}
+
+
+def identification(recoveries: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Set beta and the consistency on composites of several simulated runs side by side.
+
+    Parameters
+    ----------
+    recoveries : mapping
+        Tables of `recovery`, by run.
+
+    Returns
+    -------
+    DataFrame
+        run, then the columns of `recovery`, for ``beta`` and ``composite_consistency``.
+    """
+    table = pd.concat([found.assign(run=run) for run, found in recoveries.items()])
+    table = table[table["quantity"].isin(["beta", "composite_consistency"])]
+    return table[["run", *(name for name in table if name != "run")]].reset_index(drop=True)

@@ -10,6 +10,7 @@ from moralscale.digest import code_digest
 from moralscale.errors import MoralscaleError
 
 from moralscale.records import Arena, Origin
+from moralscale.scenes import load_scenes
 from moralscale.scripting import USER_ERROR
 
 
@@ -18,6 +19,7 @@ def validated_config():
     source = ", ".join(map(str, workflow.configfiles)) or "config"
     try:
         valid = load_config(config, source=source)
+        load_scenes(valid.scenes)
         for name in valid.fits.rules:
             get_rule(name)
     except MoralscaleError as error:
@@ -26,14 +28,20 @@ def validated_config():
     return valid
 
 
-def figure_names(n_judges):
-    return []
-
-
 CONFIG = validated_config()
 SETTINGS = CONFIG.model_dump(mode="json")
 ARENAS = [arena.value for arena in Arena]
 PROMPTS = [f"config/prompts/{name}.yaml" for name in CONFIG.design.prompts]
+#: Figures of every fit; a panel of one judge has no convergence.
+FIGURES = [
+    "composites",
+    "beta",
+    "foundation_residuals",
+    "intensity_sums",
+    "scenes",
+    "position_bias",
+]
+PANEL_FIGURES = ["convergence"]
 FITS = expand(
     "{data}/{composition}/{prior}",
     data=CONFIG.fits.data,
@@ -125,24 +133,24 @@ def of_fits(pattern):
 
 def figure_paths(run, extension):
     """Figures of every fit of a run."""
+    several = len(CONFIG.judge_names(run)) > 1
     return expand(
-        f"results/{run}/figures/{{fit}}/{{figure}}{mark(run)}.{extension}",
+        "results/{run}/figures/{fit}/{figure}{mark}.{extension}",
+        run=run,
         fit=FITS,
-        figure=figure_names(n_judges=len(CONFIG.judge_names(run))),
+        figure=FIGURES + PANEL_FIGURES * several,
+        mark=mark(run),
+        extension=extension,
     )
 
 
-def run_outputs(run):
-    """Everything that a run ends with."""
-    return [
-        f"results/{run}/report.html",
-        f"results/{run}/manifest.json",
-        *figure_paths(run, "pdf"),
-    ]
-
-
-def comparison_outputs():
+def comparison_outputs(extension):
     """What sets runs side by side, where all of them are simulated."""
     if not all(is_simulated(run) for run in CONFIG.runs):
         return []
-    return "results/comparison/figures/identification.simulated.pdf"
+    return [f"results/comparison/figures/identification.simulated.{extension}"]
+
+
+def run_outputs(run):
+    """What a run ends with; everything else is made on the way."""
+    return [f"results/{run}/report.html", f"results/{run}/manifest.json"]

@@ -1,3 +1,68 @@
 """
-To come.
+The page about a run, and the manifest of everything that went in and came out.
+
+Inputs: tables, checks and figures of the run, and of the comparison of runs.
+Outputs: results/{run}/report.html, results/{run}/manifest.json.
 """
+
+
+def report_figures(wildcards):
+    """Pictures of a run, and the comparison of runs where there is one."""
+    return figure_paths(wildcards.run, "png") + comparison_outputs("png")
+
+
+def recovery_of(wildcards):
+    """Recovery of the planted truth, where there is one."""
+    if not is_simulated(wildcards.run):
+        return []
+    return f"results/{wildcards.run}/tables/recovery.csv"
+
+
+rule report:
+    input:
+        estimates="results/{run}/tables/estimates.csv",
+        published="results/{run}/tables/published.csv",
+        outcomes="results/{run}/tables/outcomes.csv",
+        checks=of_fits("results/{run}/checks/{fit}/checks.csv"),
+        recovery=recovery_of,
+        figures=report_figures,
+    output:
+        report(
+            "results/{run}/report.html",
+            category="Reports",
+            caption="../report/report.rst",
+        ),
+    log:
+        "results/{run}/logs/report.log",
+    params:
+        config=SETTINGS,
+        code=code_digest("moralscale.report"),
+    script:
+        "../scripts/report.py"
+
+
+rule manifest:
+    input:
+        scenes=CONFIG.scenes,
+        prompts=PROMPTS,
+        priors=expand("config/priors/{prior}.yaml", prior=CONFIG.fits.priors),
+        published="config/published.yaml",
+        truth=truth_of,
+        composites="results/{run}/design/composites.parquet",
+        schedules=schedules,
+        judgments="results/{run}/judgments/judgments.parquet",
+        posteriors=of_fits("results/{run}/fits/{fit}/posterior.nc"),
+        tables=TABLES,
+        recovery=recovery_of,
+        figures=report_figures,
+        report="results/{run}/report.html",
+    output:
+        "results/{run}/manifest.json",
+    log:
+        "results/{run}/logs/manifest.log",
+    params:
+        config=SETTINGS,
+        origin=origin_of,
+        code=code_digest("moralscale.manifest"),
+    script:
+        "../scripts/manifest.py"

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from moralscale.figures import forest, published, style
+from moralscale.figures import forest, style
 from moralscale.figures.data import FigureData
 
 CAPTION = (
@@ -14,9 +14,9 @@ CAPTION = (
     "study's published mean."
 )
 NEEDS = ("beta_judge",)
-_LABELS = {
-    "study": "compression slope \N{GREEK SMALL LETTER BETA}\n(in units of single-arena choice noise)",
-    "bridged": "compression slope \N{GREEK SMALL LETTER BETA}\n(free of choice noise, from the bridge arena)",
+_UNITS = {
+    "study": "in units of single-arena choice noise",
+    "bridged": "free of choice noise, from the bridge arena",
 }
 
 
@@ -34,8 +34,9 @@ def draw(data: FigureData) -> Figure:
         _panel(ax, data, rows[-1])
     forest.label_rows(ax, rows, names)
     style.reference(ax, 1, "adding", side="left")
-    style.reference(ax, published.BETA, f"published {published.BETA}", side="right", dashed=True)
-    ax.set_xlabel(_LABELS[data.data])
+    for value in data.published_values("slope", "ratio").values():
+        style.reference(ax, value, f"published {value:g}", side="right", dashed=True)
+    ax.set_xlabel(f"compression slope \N{GREEK SMALL LETTER BETA}\n({_UNITS[data.data]})")
     forest.legend(ax, data.interval_name, planted=data.truth is not None)
     return figure
 

@@ -1,4 +1,4 @@
-"""Composite strength against component sum: do acts add up?"""
+"""Composite strength against component sum: whether acts add up."""
 
 from __future__ import annotations
 
@@ -65,7 +65,8 @@ def _points(ax: Axes, data: FigureData, sums: xr.DataArray) -> None:
 
 def _lines(ax: Axes, data: FigureData, ends: np.ndarray) -> None:
     """Both lines go through the mean composite; the slope's posterior makes the band."""
-    x = np.linspace(*(ends * 1.04), 60)
+    low, high = ends * 1.04
+    x = np.linspace(low, high, 60)
     centre = data.summary("component_sum", elo=True)["mean"].mean().item()
     ax.plot(
         x, 1000 + x - centre, color=style.MUTED, lw=0.9, ls=(0, (3, 2)), label="adding: slope 1"

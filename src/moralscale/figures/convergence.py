@@ -7,7 +7,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from moralscale.figures import forest, published, style
+from moralscale.figures import forest, style
 from moralscale.figures.data import FigureData
 
 CAPTION = (
@@ -55,7 +55,7 @@ def _matrix(figure: Figure, ax: Axes, correlation: xr.DataArray) -> None:
     if len(names) < _FEWEST_COLOURED:
         return
     bar = figure.colorbar(image, ax=ax, shrink=0.6, aspect=18, pad=0.02)
-    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.outline.set_visible(False)
     bar.set_label("correlation")
 
 
@@ -71,6 +71,7 @@ def _numbers(ax: Axes, shown: np.ma.MaskedArray) -> None:
 def _mean(ax: Axes, data: FigureData) -> None:
     forest.points(ax, [0.0], data.summary("convergence"), colour=style.VERMILION, size=24)
     forest.planted(ax, [0.0], data.planted("convergence"))
-    style.reference(ax, published.CONVERGENCE, f"published {published.CONVERGENCE}", dashed=True)
+    for value in data.published_values("convergence", "correlation").values():
+        style.reference(ax, value, f"published {value:g}", dashed=True)
     forest.label_rows(ax, [0.0], ["mean over pairs"])
     ax.set_xlabel("correlation of composite strengths between judges")

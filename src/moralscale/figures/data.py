@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import arviz as az
 import pandas as pd
@@ -38,6 +38,8 @@ class FigureData:
         Name of the run.
     truth : Dataset or None
         Quantities of the planted truth, where the panel is simulated.
+    published : DataFrame
+        Published figures to mark: quantity, index, unit, value (``config/published.yaml``).
     """
 
     quantities: xr.Dataset
@@ -48,6 +50,9 @@ class FigureData:
     data: str
     run: str
     truth: xr.Dataset | None = None
+    published: pd.DataFrame = field(
+        default_factory=lambda: pd.DataFrame(columns=["quantity", "index", "unit", "value"])
+    )
 
     def summary(self, name: str, *, elo: bool = False) -> xr.Dataset:
         """Posterior mean and interval of a quantity.
@@ -78,6 +83,12 @@ class FigureData:
         if self.truth is None or name not in self.truth:
             return None
         return _elo(self.truth[name]) if elo else self.truth[name]
+
+    def published_values(self, quantity: str, unit: str) -> dict[str, float]:
+        """Look up published values of a quantity by index, ``""`` where it has none."""
+        table = self.published
+        here = table[(table["quantity"] == quantity) & (table["unit"] == unit)]
+        return dict(zip(here["index"].astype(str), here["value"].astype(float), strict=True))
 
     @property
     def interval_name(self) -> str:

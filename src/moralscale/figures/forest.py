@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -65,7 +66,7 @@ def legend(ax: Axes, interval: str, *, planted: bool, published: bool = False) -
         handles.append(style.marker("published", **PUBLISHED))
     if planted:
         handles.append(style.planted_marker())
-    ax.figure.legend(  # type: ignore[union-attr]
+    ax.figure.legend(
         handles=handles,
         loc="outside lower center",
         ncols=len(handles),
@@ -75,7 +76,7 @@ def legend(ax: Axes, interval: str, *, planted: bool, published: bool = False) -
 
 
 #: Published values: a short upright stroke.
-PUBLISHED = {
+PUBLISHED: dict[str, Any] = {
     "marker": "|",
     "markersize": 9,
     "markeredgewidth": 1.6,

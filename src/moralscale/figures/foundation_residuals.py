@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from moralscale.figures import forest, published, style
+from moralscale.figures import forest, style
 from moralscale.figures.data import FigureData
 
 CAPTION = (
@@ -28,13 +28,14 @@ def draw(data: FigureData) -> Figure:
     forest.points(
         ax, rows, summary, colour=[style.FOUNDATION_COLOURS[name] for name in names], size=24
     )
+    published = data.published_values("foundation_residual", "elo")
     for row, name in zip(rows, names, strict=True):
-        if name in published.FOUNDATION_RESIDUAL:
-            ax.plot(published.FOUNDATION_RESIDUAL[name], row, zorder=3.5, **forest.PUBLISHED)
+        if name in published:
+            ax.plot(published[name], row, zorder=3.5, **forest.PUBLISHED)
     truth = data.planted("foundation_residual", elo=True)
     forest.planted(ax, rows, None if truth is None else truth.isel(foundation=present))
     style.reference(ax, 0, "on the line")
     forest.label_rows(ax, rows, names)
     ax.set_xlabel("deviation from the composition line (Elo points)")
-    forest.legend(ax, data.interval_name, planted=truth is not None, published=True)
+    forest.legend(ax, data.interval_name, planted=truth is not None, published=bool(published))
     return figure

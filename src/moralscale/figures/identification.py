@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -45,7 +46,7 @@ def draw(estimates: pd.DataFrame, origin: Origin | None = Origin.SIMULATED) -> F
     for line, name in zip(axes, data, strict=True):
         for ax, quantity in zip(line, _QUANTITIES, strict=True):
             here = estimates[(estimates["data"] == name) & (estimates["quantity"] == quantity)]
-            _panel(ax, here.set_index("run"), runs)
+            _panel(ax, here, runs)
         line[0].set_title(_DATA[name], fontweight="bold", pad=14)
         line[0].annotate(
             _verdict(estimates[estimates["data"] == name]),
@@ -87,8 +88,8 @@ def _panel(ax: Axes, here: pd.DataFrame, runs: list[str]) -> None:
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 2},
         )
     for row, run in enumerate(runs):
-        if run in here.index:
-            _estimate(ax, row, here.loc[run], style.CYCLE[row % len(style.CYCLE)])
+        for _, found in here[here["run"] == run].iterrows():
+            _estimate(ax, row, found, style.CYCLE[row % len(style.CYCLE)])
 
 
 def _estimate(ax: Axes, row: int, found: pd.Series, colour: str) -> None:
@@ -112,12 +113,12 @@ def _estimate(ax: Axes, row: int, found: pd.Series, colour: str) -> None:
         ax.plot(truth, row, zorder=4, **{**diamond, "markeredgewidth": 1.2})
 
 
-def _frame(axes: list[list[Axes]], runs: list[str]) -> None:
+def _frame(axes: np.ndarray, runs: list[str]) -> None:
     for line in axes:
         line[0].set_yticks(range(len(runs)), [f"{run} judges" for run in runs])
         line[0].set_ylim(len(runs) - 0.5, -0.75)
-        for label, colour in zip(line[0].get_yticklabels(), style.CYCLE, strict=False):
-            label.set_color(colour)
+        for row, name in enumerate(line[0].get_yticklabels()):
+            name.set_color(style.CYCLE[row % len(style.CYCLE)])
         for ax in line:
             ax.tick_params(axis="y", length=0)
             ax.spines["left"].set_visible(False)

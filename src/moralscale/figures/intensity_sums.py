@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from moralscale.figures import published, style
+from moralscale.figures import style
 from moralscale.figures.data import FigureData
 from moralscale.records import CONFIGS
 
@@ -25,8 +25,8 @@ def draw(data: FigureData) -> Figure:
     figure = style.canvas(data.origin, style.WIDE, 3.5)
     ax = figure.add_subplot()
     _ratings(ax, data)
-    for total, rating in published.INTENSITY_MEAN.items():
-        ax.plot(total, rating, marker="*", color=style.INK, markersize=7, ls="none", zorder=4)
+    for total, rating in data.published_values("intensity_mean", "elo").items():
+        ax.plot(int(total), rating, marker="*", color=style.INK, markersize=7, ls="none", zorder=4)
     truth = data.planted("intensity_mean", elo=True)
     if truth is not None:
         ax.plot(truth["intensity_sum"], truth, ls="none", zorder=5, **style.PLANTED)
@@ -51,9 +51,10 @@ def _contrast(ax: Axes, data: FigureData) -> None:
     if not set(_CONTRAST.values()) <= set(data.composites["config"]):
         return
     here = {key: float(value) for key, value in data.summary("anchoring", elo=True).items()}
-    first, second = published.INTENSITY_MEAN.values()
     numbers = f"{here['mean']:+.0f} [{here['low']:+.0f}, {here['high']:+.0f}]"
-    text = f"+2/-1 over +1/+1: {numbers} Elo\npublished: {first - second:+.0f} Elo"
+    text = f"+2/-1 over +1/+1: {numbers} Elo"
+    for value in data.published_values("anchoring", "elo").values():
+        text += f"\npublished: {value:+.0f} Elo"
     truth = data.planted("anchoring", elo=True)
     text += "" if truth is None else f"\nplanted: {float(truth):+.0f} Elo"
     ax.text(0.98, 0.04, style.signed(text), transform=ax.transAxes, ha="right", va="bottom")
@@ -61,10 +62,9 @@ def _contrast(ax: Axes, data: FigureData) -> None:
 
 def _legend(ax: Axes, data: FigureData) -> None:
     mean = f"posterior mean, {data.interval_name}"
-    handles = [
-        style.marker(mean, marker="o", markersize=4.5, ls="solid", color=style.MUTED),
-        style.marker("published", marker="*", markersize=7, color=style.INK),
-    ]
+    handles = [style.marker(mean, marker="o", markersize=4.5, ls="solid", color=style.MUTED)]
+    if data.published_values("intensity_mean", "elo"):
+        handles.append(style.marker("published", marker="*", markersize=7, color=style.INK))
     if data.truth is not None:
         handles.append(style.planted_marker())
     ax.legend(handles=handles, loc="upper left", borderaxespad=0)

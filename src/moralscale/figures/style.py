@@ -11,6 +11,7 @@ from typing import Any
 import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 
 from moralscale.records import FOUNDATIONS, Origin
@@ -60,7 +61,8 @@ _RC: dict[str, Any] = {
 
 def context() -> AbstractContextManager[None]:
     """Matplotlib settings of the style, for as long as the context lasts."""
-    return matplotlib.rc_context({**matplotlib.rcParamsDefault, **_RC})
+    settings: dict[Any, Any] = {**matplotlib.rcParamsDefault, **_RC}
+    return matplotlib.rc_context(settings)
 
 
 def styled[**P](draw: Callable[P, Figure]) -> Callable[P, Figure]:
@@ -86,9 +88,9 @@ def canvas(origin: Origin | None, width: float, height: float) -> Figure:
     """
     simulated = origin is Origin.SIMULATED
     total = height + _STRIP * simulated
-    figure = Figure(figsize=(width, total), layout="constrained")
+    layout = ConstrainedLayoutEngine(rect=(0, 0, 1, height / total))
+    figure = Figure(figsize=(width, total), layout=layout)
     if simulated:
-        figure.get_layout_engine().set(rect=(0, 0, 1, height / total))  # type: ignore[union-attr]
         figure.text(
             1 - 0.06 / width,
             1 - 0.06 / total,

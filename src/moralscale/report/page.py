@@ -23,9 +23,8 @@ MEANING = {
     "bridged": "beta is free of choice noise. Battles of a scene against a composite put both on "
     "one scale, so compression and the consistency of each arena are estimated apart.",
 }
-#: Recovered quantities that the page shows without being asked, first those of the banner.
+#: Planted quantities that the banner names.
 _BANNER = ("beta", "composite_consistency", "alpha", "anchoring_adjusted", "convergence")
-_MAIN = (*_BANNER, "bridge_consistency", "foundation_residual", "anchoring", "position_bias")
 
 
 def build_report(inputs: ReportInputs) -> str:
@@ -72,7 +71,7 @@ def build_report(inputs: ReportInputs) -> str:
         published=tables.published_found(inputs.published),
         recovery=_recovery(inputs.recovery),
         figures=_figures(inputs.figures),
-        provenance=list(_flat(inputs.provenance)),
+        provenance=_provenance(inputs.provenance),
     )
 
 
@@ -90,17 +89,10 @@ def _planted(recovery: pd.DataFrame | None) -> list[str]:
 
 
 def _recovery(recovery: pd.DataFrame | None) -> dict[str, Any] | None:
-    """Main rows, all rows, and how often each data set's intervals hold the truth."""
+    """Tabulate what was recovered, and how often intervals hold the planted value."""
     if recovery is None:
         return None
-    coverage = recovery.groupby("data", sort=False)["covered"].agg(["sum", "size"])
-    return {
-        "main": tables.recovered(recovery[recovery["quantity"].isin(_MAIN)]),
-        "all": tables.recovered(recovery),
-        "coverage": [
-            f"{data}: {int(row['sum'])} of {int(row['size'])}" for data, row in coverage.iterrows()
-        ],
-    }
+    return {"main": tables.recovered(recovery), "coverage": tables.coverage(recovery)}
 
 
 def _figures(figures: Iterable[ReportFigure]) -> list[dict[str, Any]]:
@@ -119,6 +111,13 @@ def _figures(figures: Iterable[ReportFigure]) -> list[dict[str, Any]]:
         title = DATA_TITLES.get(figure.data, figure.data)
         group["pictures"].append((title, f"data:image/png;base64,{picture}"))
     return list(groups.values())
+
+
+def _provenance(provenance: Mapping[str, Any]) -> dict[str, list[tuple[str, str]]]:
+    """Split provenance into its plain values, under "", and its sections."""
+    plain = {key: value for key, value in provenance.items() if not isinstance(value, Mapping)}
+    sections = {key: value for key, value in provenance.items() if isinstance(value, Mapping)}
+    return {name: list(_flat(values)) for name, values in {"": plain, **sections}.items()}
 
 
 def _flat(provenance: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, str]]:

@@ -104,7 +104,7 @@ def outcome_counts(outcomes: pd.DataFrame, by: str) -> Table:
 
 
 def published_found(published: pd.DataFrame) -> Table:
-    """Published figures against what this run found."""
+    """Set published figures against what this run found."""
     rows = [
         [
             row["analysis"],
@@ -120,7 +120,9 @@ def published_found(published: pd.DataFrame) -> Table:
 
 
 def recovered(recovery: pd.DataFrame) -> Table:
-    """Planted truths against what the fits found."""
+    """Set planted values of the key quantities against what the fits found."""
+    wanted = [(quantity, unit) for quantity, unit, _ in KEY]
+    main = [pair in wanted for pair in zip(recovery["quantity"], recovery["unit"], strict=True)]
     rows = [
         [
             _fit(row),
@@ -130,9 +132,24 @@ def recovered(recovery: pd.DataFrame) -> Table:
             estimate(row),
             "yes" if row["covered"] else "no",
         ]
-        for _, row in recovery.iterrows()
+        for _, row in recovery[main].iterrows()
     ]
     return Table(["fit", "quantity", "unit", "planted", "found", "inside"], _text(rows), 3)
+
+
+def coverage(recovery: pd.DataFrame) -> Table:
+    """Count, by quantity and data, the intervals that hold the planted value."""
+    once = recovery[recovery["unit"] != "elo"]
+    counts = once.pivot_table(
+        index="quantity", columns="data", values="covered", aggfunc=["sum", "size"], sort=False
+    )
+    data = list(dict.fromkeys(once["data"]))
+    rows = [
+        [str(quantity).replace("_", " ")]
+        + [f"{row['sum', name]:.0f} of {row['size', name]:.0f}" for name in data]
+        for quantity, row in counts.fillna(0).iterrows()
+    ]
+    return Table(["quantity", *data], rows)
 
 
 def gates(checks: pd.DataFrame) -> Table:
@@ -183,7 +200,7 @@ def _unit(unit: str) -> str:
     return UNITS.get(unit, unit)
 
 
-def _general(value: object) -> str:
+def _general(value: float | str) -> str:
     if isinstance(value, str):
         return value
     return "-" if pd.isna(value) else f"{value:.4g}"

@@ -10,16 +10,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from moralscale.asking import Pace
-from moralscale.asks import Asks
 from moralscale.collect import collect, parse_journal
+from moralscale.collect.asking import Pace
+from moralscale.collect.asks import Asks
+from moralscale.collect.progress import report
 from moralscale.config import Panel
 from moralscale.design import make_composites, make_schedule
 from moralscale.errors import ConfigError, DesignError, PermanentError
 from moralscale.journal import read_attempts
 from moralscale.judgment_schema import COLUMNS, validate
 from moralscale.judgments import write_judgments
-from moralscale.progress import report
 from moralscale.prompts import load_template
 from moralscale.providers.base import Ask
 from moralscale.providers.simulated import Simulated, truth_of

@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 import uvicorn
 
-from moralscale.asking import Pace
 from moralscale.collect import collect
+from moralscale.collect.asking import Pace
 from moralscale.config import Judge
 from moralscale.prompts import PromptTemplate
 from moralscale.providers import make_provider

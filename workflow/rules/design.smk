@@ -17,7 +17,7 @@ rule composites:
     params:
         realisations=CONFIG.design.realisations,
         seed=CONFIG.seed,
-        code=code_digest("moralscale.composites", "moralscale.scenes"),
+        code=code_digest("moralscale.design.composites", "moralscale.scenes"),
     script:
         "../scripts/composites.py"
 

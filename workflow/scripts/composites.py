@@ -1,4 +1,4 @@
-from moralscale.composites import make_composites
+from moralscale.design.composites import make_composites
 from moralscale.scenes import load_scenes
 from moralscale.scripting import job
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from moralscale._bits import Ints
-from moralscale._graphs import Bools
+from moralscale.design.bits import Ints
+from moralscale.design.graphs import Bools
 from moralscale.errors import DesignError
 from moralscale.records import Arena
 

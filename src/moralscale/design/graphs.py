@@ -18,7 +18,7 @@ import numpy as np
 from numpy.random import PCG64
 from numpy.typing import NDArray
 
-from moralscale._bits import Ints, below, permutation
+from moralscale.design.bits import Ints, below, permutation
 
 Bools = NDArray[np.bool_]
 

@@ -17,12 +17,12 @@ import numpy as np
 import pandas as pd
 
 from moralscale.answers import parse_answer
-from moralscale.asking import AskingJob, Pace
-from moralscale.asks import Asks
+from moralscale.collect.asking import AskingJob, Pace
+from moralscale.collect.asks import Asks
+from moralscale.collect.progress import report
 from moralscale.config import Judge, validate
 from moralscale.journal import Journal, open_journal, read_attempts
 from moralscale.judgments import arrange
-from moralscale.progress import report
 from moralscale.prompts import PromptTemplate, load_template
 from moralscale.providers import make_provider
 from moralscale.providers.base import Provider, key_of

@@ -3,8 +3,8 @@
 The stages, in order:
 
 1. stop reason: ``refusal`` and ``blocked`` decide whatever the text says;
-2. plain text: look-alikes, reasoning, JSON, markup and quotations (`moralscale.answer_text`);
-3. verdicts: every explicit statement of a choice (`moralscale.answer_grammar`); the last one wins;
+2. plain text: look-alikes, reasoning, JSON, markup and quotations (`moralscale.answers.text`);
+3. verdicts: every explicit statement of a choice (`moralscale.answers.grammar`); the last one wins;
 4. without a verdict: truncated, refusal, tie, ambiguous (an option is named), invalid.
 
 A text that merely mentions an option says nothing about the choice: it is ambiguous.
@@ -16,8 +16,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from moralscale.answer_grammar import FIRST, KEY, MENTION, PAIRS, VERDICTS, options
-from moralscale.answer_text import normalise, plain_label, strip_reasoning, unpack
+from moralscale.answers.grammar import FIRST, KEY, MENTION, PAIRS, VERDICTS, options
+from moralscale.answers.text import normalise, plain_label, strip_reasoning, unpack
 from moralscale.errors import ConfigError, JudgmentError
 from moralscale.records import Outcome
 

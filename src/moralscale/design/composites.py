@@ -8,7 +8,7 @@ from itertools import combinations, product
 import numpy as np
 import pandas as pd
 
-from moralscale._bits import below, bits_for, permutation
+from moralscale.design.bits import below, bits_for, permutation
 from moralscale.errors import DesignError
 from moralscale.records import COMPOSITE_INTENSITIES, FOUNDATIONS, config_name
 

@@ -14,10 +14,10 @@ import stamina
 
 from moralscale.answers import parse_answer
 from moralscale.attempts import AttemptUnderWay
+from moralscale.collect.progress import Report
 from moralscale.config import Judge
 from moralscale.errors import PermanentError, ProviderError, TransientError
 from moralscale.journal import Journal
-from moralscale.progress import Report
 from moralscale.providers.base import Ask, Provider, enlarged, key_of
 from moralscale.records import Outcome
 

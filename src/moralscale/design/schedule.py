@@ -31,14 +31,12 @@ import numpy as np
 import pandas as pd
 from numpy.random import PCG64
 
-from moralscale._bits import Ints, bits_for, permutation
-from moralscale._field import Field, make_field
-from moralscale._graphs import connect, deal, spread
-from moralscale.composites import make_composites
+from moralscale.design.bits import Ints, bits_for, permutation
+
+from moralscale.design.field import Field, make_field
+from moralscale.design.graphs import connect, deal, spread
 from moralscale.errors import DesignError
 from moralscale.records import Arena
-
-__all__ = ["comparison_ids", "make_composites", "make_schedule"]
 
 COLUMNS = ("arena", "judge", "first", "second", "first_order", "second_order", "repeat", "prompt")
 

@@ -189,7 +189,7 @@ class Sampler(Section):
     chains: int = Field(4, ge=2, le=64, description="Chains.")
     tune: int = Field(1000, ge=10, description="Tuning iterations a chain.")
     draws: int = Field(1000, ge=10, description="Draws kept a chain.")
-    target_accept: float = Field(0.8, gt=0.5, lt=1, description="Target acceptance rate of NUTS.")
+    target_accept: float = Field(0.9, gt=0.5, lt=1, description="Target acceptance rate of NUTS.")
 
 
 class Reporting(Section):

@@ -32,7 +32,6 @@ import pandas as pd
 from numpy.random import PCG64
 
 from moralscale.design.bits import Ints, bits_for, permutation
-
 from moralscale.design.field import Field, make_field
 from moralscale.design.graphs import connect, deal, spread
 from moralscale.errors import DesignError

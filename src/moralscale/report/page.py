@@ -26,6 +26,9 @@ MEANING = {
 #: Planted quantities that the banner names.
 _BANNER = ("beta", "composite_consistency", "alpha", "anchoring_adjusted", "convergence")
 
+#: Where a PNG holds its width, and how many of its pixels make one on the page (300 dpi).
+_WIDTH, _PIXELS = slice(16, 20), 3
+
 
 def build_report(inputs: ReportInputs) -> str:
     """Write the report of a run.
@@ -79,8 +82,9 @@ def _planted(recovery: pd.DataFrame | None) -> list[str]:
     """Planted truths for the banner: ``"beta 0.862"``."""
     if recovery is None:
         return []
-    planted = recovery[recovery["quantity"].isin(_BANNER)]
-    planted = planted[planted["unit"] != "log-odds"].drop_duplicates("quantity")
+    planted = recovery[recovery["unit"] != "log-odds"].drop_duplicates("quantity")
+    planted = planted[planted["quantity"].isin(_BANNER)]
+    planted = planted.sort_values("quantity", key=lambda names: names.map(_BANNER.index))
     return [
         f"{row['quantity'].replace('_', ' ')} {tables.number(row['truth'], row['unit'])}"
         + (" Elo" if row["unit"] == "elo" else "")
@@ -107,9 +111,14 @@ def _figures(figures: Iterable[ReportFigure]) -> list[dict[str, Any]]:
                 "pictures": [],
             },
         )
-        picture = b64encode(figure.png.read_bytes()).decode("ascii")
-        title = DATA_TITLES.get(figure.data, figure.data)
-        group["pictures"].append((title, f"data:image/png;base64,{picture}"))
+        picture = figure.png.read_bytes()
+        group["pictures"].append(
+            {
+                "title": DATA_TITLES.get(figure.data, figure.data),
+                "uri": f"data:image/png;base64,{b64encode(picture).decode('ascii')}",
+                "width": int.from_bytes(picture[_WIDTH]) // _PIXELS,
+            }
+        )
     return list(groups.values())
 
 

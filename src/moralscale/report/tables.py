@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from moralscale.records import Arena, Outcome
@@ -29,7 +32,9 @@ JUDGE = (
     ("consistency", "ratio", "consistency"),
     ("position_bias_judge", "log-odds", "position bias"),
 )
-UNITS = {"elo": "Elo", "strength": "log-odds", "sum": "log-odds", "sd": "log-odds"}
+UNITS = {"elo": " (Elo)", "log-odds": " (log-odds)", "strength": " (log-odds)", "sd": " (log-odds)"}
+NOT_IDENTIFIED = "not identified"
+MISSED = "missed"
 _USED = (Outcome.FIRST, Outcome.SECOND, Outcome.TIE)
 
 
@@ -104,37 +109,36 @@ def outcome_counts(outcomes: pd.DataFrame, by: str) -> Table:
 
 
 def published_found(published: pd.DataFrame) -> Table:
-    """Set published figures against what this run found."""
-    rows = [
-        [
-            row["analysis"],
-            _label(row),
-            _unit(row["unit"]),
-            row["data"],
-            number(row["published"], row["unit"]),
-            estimate(row),
-        ]
-        for _, row in published.iterrows()
-    ]
-    return Table(["analysis", "quantity", "unit", "data", "published", "found"], _text(rows), 4)
+    """Set published figures, as they were published, against what this run found."""
+    found = published.assign(cell=published.apply(estimate, axis=1))
+    return _against(found, "published", "{:g}".format)
 
 
 def recovered(recovery: pd.DataFrame) -> Table:
     """Set planted values of the key quantities against what the fits found."""
     wanted = [(quantity, unit) for quantity, unit, _ in KEY]
-    main = [pair in wanted for pair in zip(recovery["quantity"], recovery["unit"], strict=True)]
-    rows = [
-        [
-            _fit(row),
-            _label(row),
-            _unit(row["unit"]),
-            number(row["truth"], row["unit"]),
-            estimate(row),
-            "yes" if row["covered"] else "no",
-        ]
-        for _, row in recovery[main].iterrows()
-    ]
-    return Table(["fit", "quantity", "unit", "planted", "found", "inside"], _text(rows), 3)
+    key = [pair in wanted for pair in zip(recovery["quantity"], recovery["unit"], strict=True)]
+    found = recovery[key]
+    missed = np.where(found["covered"].astype(bool), "", f" {MISSED}")
+    found = found.assign(cell=found.apply(estimate, axis=1) + missed)
+    found["planted"] = found.apply(lambda row: number(row["truth"], row["unit"]), axis=1)
+    return _against(found, "planted", str)
+
+
+def _against(found: pd.DataFrame, given: str, printed: Callable[[Any], str]) -> Table:
+    """One row a quantity: what was given, and the `cell` that each fit found."""
+    fits_of = found.apply(_fit, axis=1)
+    several = len(found[["rule", "prior"]].drop_duplicates()) > 1 if "rule" in found else False
+    found = found.assign(
+        fit=fits_of if several else found["data"], label=found.apply(_label, axis=1)
+    )
+    titles = list(dict.fromkeys(found["fit"]))
+    rows = []
+    for label, group in found.groupby("label", sort=False):
+        cells = dict(zip(group["fit"], group["cell"], strict=True))
+        found_by = [str(cells.get(title, NOT_IDENTIFIED)) for title in titles]
+        rows.append([str(label), printed(group[given].iloc[0]), *found_by])
+    return Table(["quantity", given, *titles], rows)
 
 
 def coverage(recovery: pd.DataFrame) -> Table:
@@ -177,9 +181,9 @@ def _side_by_side(by_fit: dict[str, pd.DataFrame], wanted: tuple) -> Table:
             for title, estimates in by_fit.items()
         }
         for index in dict.fromkeys(name for column in cells.values() for name in column.index):
-            found = [str(column.get(index, "not identified")) for column in cells.values()]
-            rows.append([f"{label} {index}".strip(), _unit(unit), *found])
-    return Table(["quantity", "unit", *by_fit], rows, 2)
+            found = [str(column.get(index, NOT_IDENTIFIED)) for column in cells.values()]
+            rows.append([f"{label} {index}".strip() + UNITS.get(unit, ""), *found])
+    return Table(["quantity", *by_fit], rows)
 
 
 def _select(estimates: pd.DataFrame, quantity: str, unit: str) -> pd.DataFrame:
@@ -189,15 +193,11 @@ def _select(estimates: pd.DataFrame, quantity: str, unit: str) -> pd.DataFrame:
 
 def _label(row: pd.Series) -> str:
     index = "" if pd.isna(row["index"]) else str(row["index"])
-    return f"{row['quantity']} {index}".strip().replace("_", " ")
+    return f"{row['quantity']} {index}".strip().replace("_", " ") + UNITS.get(row["unit"], "")
 
 
 def _fit(row: pd.Series) -> str:
     return ", ".join(str(row[name]) for name in FIT if name in row.index)
-
-
-def _unit(unit: str) -> str:
-    return UNITS.get(unit, unit)
 
 
 def _general(value: float | str) -> str:

@@ -1,0 +1,130 @@
+"""Shared fixtures: a tiny corpus, its composites, a small panel and what it answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from moralscale.config import Panel
+from moralscale.design import make_composites, make_schedule
+from moralscale.records import FOUNDATIONS, INTENSITIES, Arena
+from moralscale.simulate import simulate_panel
+
+ROOT = Path(__file__).parents[1]
+TINY_JUDGES = ("judge-a", "judge-b", "judge-c")
+
+#: Warnings of libraries about their own parts, which nothing here can mend.
+FOREIGN_WARNINGS = (
+    "ignore:Importing 'IfElse' from 'pytensor.ifelse':DeprecationWarning",
+    "ignore:better_optimize.constants.MINIMIZE_MODE_KWARGS:DeprecationWarning",
+)
+
+
+def pytest_configure(config):
+    for line in FOREIGN_WARNINGS:
+        config.addinivalue_line("filterwarnings", line)
+
+
+@pytest.fixture(scope="session")
+def project():
+    """The project's root folder."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def tiny_scenes() -> pd.DataFrame:
+    """Two scenes a cell and one anchor: 51."""
+    rows = [
+        (f"{f}{i:+d}-{k}", f, i, False, f"They did {f} {i} {k}.")
+        for f in FOUNDATIONS
+        for i in INTENSITIES
+        for k in range(2)
+    ]
+    rows.append(("anchor", "care", 0, True, "They anchored."))
+    return pd.DataFrame(rows, columns=["id", "foundation", "intensity", "anchor", "text"])
+
+
+@pytest.fixture(scope="session")
+def tiny_composites(tiny_scenes) -> pd.DataFrame:
+    """One composite a profile: 160."""
+    return make_composites(tiny_scenes, realisations=1, seed=5)
+
+
+@pytest.fixture(scope="session")
+def few_composites(tiny_composites) -> pd.DataFrame:
+    """Five intensity pairs of every foundation pair: 50, as balanced as the whole."""
+    kept = [(-2, -2), (-1, -2), (2, -1), (1, 1), (2, 2)]
+    pairs = zip(tiny_composites["intensity_a"], tiny_composites["intensity_b"], strict=True)
+    return tiny_composites[[pair in kept for pair in pairs]].reset_index(drop=True)
+
+
+@pytest.fixture(scope="session")
+def answered():
+    """Draw what a panel answers: a function of truth, corpus, composites, counts and seed."""
+
+    def answer(truth, scenes, composites, counts, seed=0):
+        judges = [str(judge) for judge in truth["judge"].values]
+        schedules = [
+            make_schedule(
+                arena,
+                scenes,
+                composites,
+                judges,
+                judgments=counts[arena],
+                repeats=1,
+                prompts=["trolley"],
+                seed=seed,
+            )
+            for arena in Arena
+            if counts.get(arena)
+        ]
+        table = pd.concat(schedules, ignore_index=True)
+        chance = first_chance(truth, table)
+        # One uniform a comparison, so that two truths can be held against each other.
+        takes_first = np.random.default_rng(seed).random(len(table)) < chance
+        return table.assign(outcome=np.where(takes_first, "first", "second"))
+
+    return answer
+
+
+def first_chance(truth, table):
+    """Chance that `first` is chosen in each row: a loop-like, independent reading of the model."""
+    consistency = {
+        "single": 1.0,
+        "composite": float(truth["composite_consistency"]),
+        "bridge": float(truth["bridge_consistency"]),
+    }
+    strength = {}
+    for j, judge in enumerate(truth["judge"].values):
+        for name, dim in (("theta", "scene"), ("phi", "composite")):
+            for k, contestant in enumerate(truth[dim].values):
+                strength[judge, contestant] = float(truth[name].values[j, k])
+    bias = dict(
+        zip(truth["judge"].values, truth["position_bias_judge"].values.tolist(), strict=True)
+    )
+    eta = [
+        consistency[row.arena] * (strength[row.judge, row.first] - strength[row.judge, row.second])
+        + bias[row.judge]
+        for row in table.itertuples()
+    ]
+    return 1 / (1 + np.exp(-np.array(eta)))
+
+
+@pytest.fixture(scope="session")
+def tiny_truth(tiny_scenes, tiny_composites):
+    return simulate_panel(Panel(judges=3), tiny_scenes, tiny_composites, TINY_JUDGES, seed=3)
+
+
+@pytest.fixture(scope="session")
+def few_truth(tiny_scenes, few_composites):
+    return simulate_panel(Panel(judges=3), tiny_scenes, few_composites, TINY_JUDGES, seed=3)
+
+
+@pytest.fixture(scope="session")
+def few_judgments(few_truth, tiny_scenes, few_composites, answered) -> pd.DataFrame:
+    """All three arenas, 40 comparisons a judge in each."""
+    counts = dict.fromkeys(Arena, 120)
+    return answered(few_truth, tiny_scenes, few_composites, counts, seed=1)

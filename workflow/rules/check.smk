@@ -15,6 +15,8 @@ rule check:
         "results/{run}/checks/{fit}/checks.csv",
     log:
         "results/{run}/logs/check/{fit}.log",
+    conda:
+        "../../environment.yml"
     params:
         gates=SETTINGS["gates"],
         seed=CONFIG.seed,
@@ -30,5 +32,7 @@ rule gate:
         "results/{run}/checks/{fit}/passed.txt",
     log:
         "results/{run}/logs/gate/{fit}.log",
+    conda:
+        "../../environment.yml"
     script:
         "../scripts/gate.py"

@@ -20,11 +20,13 @@ rule collect:
         "results/{run}/judgments/shards/{judge}.parquet",
     log:
         "results/{run}/logs/collect-{judge}.log",
+    conda:
+        "../../environment.yml"
+    resources:
+        api_slots=1,
     params:
         judge=judge_settings,
         journal="results/{run}/journal/{judge}.jsonl",
-    resources:
-        api_slots=1,
     script:
         "../scripts/collect.py"
 
@@ -37,6 +39,8 @@ rule judgments:
         outcomes="results/{run}/tables/outcomes.csv",
     log:
         "results/{run}/logs/judgments.log",
+    conda:
+        "../../environment.yml"
     params:
         code=code_digest("moralscale.judgments"),
     script:

@@ -154,3 +154,15 @@ def comparison_outputs(extension):
 def run_outputs(run):
     """What a run ends with; everything else is made on the way."""
     return [f"results/{run}/report.html", f"results/{run}/manifest.json"]
+
+
+def report_figures(wildcards):
+    """Pictures of a run, and the comparison of runs where there is one."""
+    return figure_paths(wildcards.run, "png") + comparison_outputs("png")
+
+
+def recovery_of(wildcards):
+    """Recovery of the planted truth, where there is one."""
+    if not is_simulated(wildcards.run):
+        return []
+    return f"results/{wildcards.run}/tables/recovery.csv"

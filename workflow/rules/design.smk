@@ -14,6 +14,8 @@ rule composites:
         "results/{run}/design/composites.parquet",
     log:
         "results/{run}/logs/composites.log",
+    conda:
+        "../../environment.yml"
     params:
         realisations=CONFIG.design.realisations,
         seed=CONFIG.seed,
@@ -30,6 +32,8 @@ rule schedule:
         "results/{run}/design/{arena}.parquet",
     log:
         "results/{run}/logs/schedule-{arena}.log",
+    conda:
+        "../../environment.yml"
     params:
         judges=judges_of,
         judgments=arena_total,
@@ -49,6 +53,8 @@ rule truth:
         "results/{run}/truth.nc",
     log:
         "results/{run}/logs/truth.log",
+    conda:
+        "../../environment.yml"
     params:
         panel=panel_of,
         judges=judges_of,

@@ -19,6 +19,8 @@ rule figure:
         multiext("results/{run}/figures/{fit}/{figure}{mark}", ".pdf", ".svg", ".png"),
     log:
         "results/{run}/logs/figures/{fit}/{figure}{mark}.log",
+    conda:
+        "../../environment.yml"
     params:
         reporting=SETTINGS["reporting"],
         origin=origin_of,
@@ -33,10 +35,15 @@ rule identification:
     output:
         table="results/comparison/tables/identification.csv",
         figure=multiext(
-            "results/comparison/figures/identification.simulated", ".pdf", ".svg", ".png"
+            "results/comparison/figures/identification.simulated",
+            ".pdf",
+            ".svg",
+            ".png",
         ),
     log:
         "results/comparison/logs/identification.log",
+    conda:
+        "../../environment.yml"
     params:
         runs=list(CONFIG.runs),
         code=code_digest("moralscale.figures", "moralscale.tables"),

@@ -16,13 +16,15 @@ rule fit:
         "results/{run}/fits/{data}/{composition}/{prior}/posterior.nc",
     log:
         "results/{run}/logs/fit-{data}-{composition}-{prior}.log",
+    conda:
+        "../../environment.yml"
+    threads: 4
+    resources:
+        mem_mb=4000,
     params:
         sampler=SETTINGS["sampler"],
         seed=CONFIG.seed,
         code=code_digest("moralscale.fit"),
-    threads: 4
-    resources:
-        mem_mb=4000,
     script:
         "../scripts/fit.py"
 
@@ -37,6 +39,8 @@ rule project:
         estimates="results/{run}/fits/{fit}/estimates.csv",
     log:
         "results/{run}/logs/project/{fit}.log",
+    conda:
+        "../../environment.yml"
     params:
         reporting=SETTINGS["reporting"],
         code=code_digest("moralscale.projections", "moralscale.summaries"),

@@ -6,18 +6,6 @@ Outputs: results/{run}/report.html, results/{run}/manifest.json.
 """
 
 
-def report_figures(wildcards):
-    """Pictures of a run, and the comparison of runs where there is one."""
-    return figure_paths(wildcards.run, "png") + comparison_outputs("png")
-
-
-def recovery_of(wildcards):
-    """Recovery of the planted truth, where there is one."""
-    if not is_simulated(wildcards.run):
-        return []
-    return f"results/{wildcards.run}/tables/recovery.csv"
-
-
 rule report:
     input:
         estimates="results/{run}/tables/estimates.csv",
@@ -34,6 +22,8 @@ rule report:
         ),
     log:
         "results/{run}/logs/report.log",
+    conda:
+        "../../environment.yml"
     params:
         config=SETTINGS,
         code=code_digest("moralscale.report"),
@@ -60,6 +50,8 @@ rule manifest:
         "results/{run}/manifest.json",
     log:
         "results/{run}/logs/manifest.log",
+    conda:
+        "../../environment.yml"
     params:
         config=SETTINGS,
         origin=origin_of,

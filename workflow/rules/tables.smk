@@ -34,6 +34,8 @@ rule tables:
         TABLES,
     log:
         "results/{run}/logs/tables.log",
+    conda:
+        "../../environment.yml"
     params:
         fits=FITS,
         origin=origin_of,
@@ -52,6 +54,8 @@ rule recovery:
         "results/{run}/tables/recovery.csv",
     log:
         "results/{run}/logs/recovery.log",
+    conda:
+        "../../environment.yml"
     params:
         code=code_digest("moralscale.projections", "moralscale.tables"),
     script:

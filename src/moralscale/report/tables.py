@@ -157,20 +157,20 @@ def coverage(recovery: pd.DataFrame) -> Table:
 
 
 def gates(checks: pd.DataFrame) -> Table:
-    """Every check with its bound."""
+    """List every check with its bound, failed ones first."""
     rows = [
         [
             _fit(row),
             row["check"],
             row["quantity"],
-            _general(row["value"]),
-            _general(row["bound"]),
             "pass" if row["passed"] else "fail",
             row["text"],
+            _general(row["value"]),
+            _general(row["bound"]),
         ]
         for _, row in checks.sort_values("passed", kind="stable").iterrows()
     ]
-    return Table(["fit", "check", "quantity", "value", "bound", "gate", "meaning"], _text(rows), 3)
+    return Table(["fit", "check", "quantity", "gate", "meaning", "value", "bound"], _text(rows), 5)
 
 
 def _side_by_side(by_fit: dict[str, pd.DataFrame], wanted: tuple) -> Table:

@@ -1,0 +1,314 @@
+"""Configuration: every fault is one line with file, key and mend, before anything runs."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+import yaml
+
+from moralscale.config import (
+    Config,
+    Panel,
+    Sampler,
+    arena_judgments,
+    load_config,
+    load_judges,
+    load_yaml,
+    suggestion,
+    validate,
+)
+from moralscale.errors import ConfigError
+from moralscale.records import FOUNDATIONS, Arena, Origin
+
+SOURCE = "config/mine.yaml"
+
+
+@pytest.fixture(scope="module")
+def default(project):
+    return load_yaml(project / "config/config.yaml")
+
+
+@pytest.fixture
+def fault(default, project):
+    """Load the default configuration with one key set; return the error's text."""
+
+    def load(path, value):
+        data = copy.deepcopy(default)
+        node = data
+        *parents, key = path.split("/")
+        for parent in parents:
+            node = node.setdefault(parent, {})
+        node[key] = value
+        with pytest.raises(ConfigError) as error:
+            load_config(data, source=SOURCE, root=project)
+        text = str(error.value)
+        assert "\n" not in text
+        assert text.startswith(SOURCE)
+        return text.removeprefix(f"{SOURCE}, ")
+
+    return load
+
+
+def test_the_default_configuration_is_the_study(default, project):
+    config = load_config(default, source="config/config.yaml", root=project)
+    assert set(config.runs) == {"compressed", "noisy-additive"}
+    counts = arena_judgments(config)
+    assert counts[Arena.SINGLE] + counts[Arena.COMPOSITE] == 29_134
+    assert counts[Arena.COMPOSITE] == 1_200 * len(config.judge_names("compressed"))
+    one, other = (config.panels[name] for name in ("compressed", "noisy-additive"))
+    # Two panels that the study's two arenas cannot tell apart, and two different truths.
+    assert one.slope == other.slope == 0.862
+    assert one.slope / one.composite_consistency == pytest.approx(0.862)
+    assert other.slope / other.composite_consistency == pytest.approx(1.0)
+    assert one.residuals["loyalty"] == 9.58
+    assert one.residuals["care"] == -9.22
+    changes = {"composite_consistency": one.composite_consistency}
+    assert other.model_copy(update=changes) == one
+
+
+@pytest.mark.parametrize(
+    "name", ["config.yaml", "local.yaml", "quick.yaml", "frontier.yaml", "import.yaml"]
+)
+def test_shipped_configurations_are_valid(name, project):
+    path = project / "config" / name
+    if not path.is_file():
+        pytest.skip("not part of this version")
+    config = load_config(load_yaml(path), source=str(path), root=project)
+    assert config.runs
+
+
+def test_what_is_left_out_takes_its_default(default):
+    config = validate(Config, {"runs": {"x": {"panel": "p"}}}, source=SOURCE)
+    assert config.sampler == Sampler(
+        backend="nutpie", chains=4, tune=1000, draws=1000, target_accept=0.8
+    )
+    assert (config.reporting.ci_prob, config.reporting.ci_kind) == (0.94, "hdi")
+    assert (config.gates.rhat, config.gates.ess, config.gates.ebfmi) == (1.01, 400, 0.3)
+    assert config.fits.data == ("study", "bridged")
+
+
+def test_a_run_knows_its_judges_and_their_origin(default, project):
+    config = load_config(default, source=SOURCE, root=project)
+    names = config.judge_names("compressed")
+    assert names[0] == "simulated-01"
+    assert names[-1] == "simulated-10"
+    assert config.runs["compressed"].origin is Origin.SIMULATED
+    live = copy.deepcopy(default) | {"runs": {"mine": {"judges": ["smollm2-135m"]}}}
+    config = load_config(live, source=SOURCE, root=project)
+    assert config.judge_names("mine") == ("smollm2-135m",)
+    assert config.runs["mine"].origin is Origin.LIVE
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        # misspelt keys
+        ("sed", 1, "sed: unknown key 'sed'; did you mean 'seed'?"),
+        (
+            "panels/compressed/slpe",
+            1,
+            "panels.compressed.slpe: unknown key 'slpe'; did you mean 'slope'?",
+        ),
+        (
+            "design/judgments/brige",
+            3,
+            "design.judgments.brige: unknown key 'brige'; did you mean 'bridge'?",
+        ),
+        ("runs/mine/pannel", "x", "runs.mine.pannel: unknown key 'pannel'; did you mean 'panel'?"),
+        # misspelt names
+        (
+            "runs/mine/panel",
+            "compresed",
+            "runs.mine.panel: unknown panel 'compresed'; did you mean 'compressed'?",
+        ),
+        (
+            "runs/mine/judges",
+            ["smolm2-135m"],
+            "runs.mine.judges: unknown judge 'smolm2-135m'; did you mean 'smollm2-135m'?",
+        ),
+        (
+            "design/prompts",
+            ["trolly"],
+            "design.prompts: unknown prompt 'trolly'; did you mean 'trolley'?",
+        ),
+        (
+            "fits/priors",
+            ["defalt"],
+            "fits.priors: unknown prior 'defalt'; did you mean 'default'?",
+        ),
+        (
+            "panels/compressed/residuals",
+            {"caer": 1, "loyalty": -1},
+            "panels.compressed.residuals: unknown foundation 'caer'; did you mean 'care'?",
+        ),
+        # wrong types and values
+        ("seed", "x", "seed: input should be a valid integer"),
+        ("seed", 1.5, "seed: input should be a valid integer"),
+        ("seed", -1, "seed: input should be greater than or equal to 0 (given: -1)"),
+        ("runs", None, "runs: input should be a mapping (given: null)"),
+        ("runs", {}, "runs: mapping should have at least 1 item"),
+        ("runs/mine/judges", "smollm2-135m", "runs.mine.judges: input should be a list"),
+        ("panels/compressed", None, "panels.compressed: input should be a mapping (given: null)"),
+        ("panels/compressed/slope", "high", "panels.compressed.slope: input should be a valid num"),
+        ("panels/compressed/slope", float("nan"), "panels.compressed.slope: input should be a fin"),
+        ("panels/compressed/intercept", float("inf"), "panels.compressed.intercept: input should"),
+        ("panels/compressed/composite_consistency", 0, "panels.compressed.composite_consistency:"),
+        ("panels/compressed/convergence", 1.0, "panels.compressed.convergence: input should be l"),
+        ("panels/compressed/judges", 0, "panels.compressed.judges: input should be greater"),
+        ("sampler/chains", 1, "sampler.chains: input should be greater than or equal to 2"),
+        ("sampler/backend", "stan", "sampler.backend: input should be 'nutpie' or 'pymc'"),
+        ("fits/data", ["studdy"], "fits.data.0: input should be 'study' or 'bridged'"),
+        ("fits/rules", [], "fits.rules: list should have at least 1 item"),
+        ("reporting/ci_prob", 94, "reporting.ci_prob: input should be less than 1 (given: 94)"),
+        ("reporting/rope_beta", [1.05, 0.95], "reporting.rope_beta: 1.05 is not below 0.95"),
+        ("reporting/rope_elo", [0, 0], "reporting.rope_elo: 0 is not below 0"),
+        # what contradicts itself
+        ("runs/mine", {}, "runs.mine: give "),
+        (
+            "runs/mine",
+            {"panel": "compressed", "judges": ["smollm2-135m"]},
+            "runs.mine: give ",
+        ),
+        (
+            "runs/mine/judges",
+            ["own-server", "own-server"],
+            "runs.mine.judges: 'own-server' is named twice; name it once",
+        ),
+        (
+            "fits/rules",
+            ["compressed", "compressed"],
+            "fits.rules: 'compressed' is named twice; name it once",
+        ),
+        (
+            "panels/compressed/residuals",
+            dict.fromkeys(FOUNDATIONS, 1.0),
+            "panels.compressed.residuals: foundation residuals sum to 5; shift them",
+        ),
+        (
+            "panels/compressed/residuals",
+            {"care": -5.0, "loyalty": 5.0},
+            "panels.compressed.residuals: no residual for 'fairness'; add it (0 for none)",
+        ),
+        (
+            "design/judgments",
+            {"bridge": 0},
+            "design.judgments.bridge: no judgments in the bridge arena, which a fit in fits.data "
+            "reads; ask for some, or fit `study` alone",
+        ),
+        ("design/judgments", {"composite": 0}, "design.judgments.composite: no judgments in the"),
+        # files
+        ("scenes", "scenarios/none.csv", "scenes: no such file: scenarios/none.csv; check the"),
+        ("scenes", "scenarios", "scenes: no such file: scenarios; check the path"),
+        # names that become paths
+        ("runs/.", {"panel": "compressed"}, "runs: not a name"),
+        ("panels/..", {}, "panels: not a name"),
+        ("fits/rules", ["../../x"], "fits.rules.0: not a name"),
+        ("fits/priors", ["a b"], "fits.priors.0: not a name"),
+    ],
+)
+def test_a_fault_is_one_line_with_file_key_and_mend(path, value, message, fault):
+    assert fault(path, value).startswith(message)
+
+
+@pytest.mark.parametrize("name", ["../out", "a/b", "", ".hidden", "-x", "x\n", "x" * 65, "ä", 7])
+def test_a_run_cannot_leave_the_results_folder(name, default, project):
+    data = copy.deepcopy(default)
+    data["runs"][name] = {"panel": "compressed"}
+    with pytest.raises(ConfigError, match=f"^{SOURCE}, runs: "):
+        load_config(data, source=SOURCE, root=project)
+
+
+def test_the_study_alone_needs_no_bridge(default, project):
+    data = copy.deepcopy(default)
+    data["design"] = {"judgments": {"bridge": 0}}
+    data["fits"] = {"data": ["study"]}
+    assert load_config(data, source=SOURCE, root=project).design.judgments.bridge == 0
+
+
+def test_a_configuration_cannot_be_changed(default, project):
+    config = load_config(default, source=SOURCE, root=project)
+    with pytest.raises(Exception, match="frozen"):
+        config.seed = 2
+
+
+# Files
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"a: [1\n", "not valid YAML"),
+        (b"\xff\xfe\x00", "not valid YAML"),
+        (b"- 1\n- 2\n", "not a mapping"),
+        (b"", "not a mapping"),
+    ],
+)
+def test_a_file_that_is_no_mapping_is_one_line(content, message, tmp_path):
+    path = tmp_path / "x.yaml"
+    path.write_bytes(content)
+    with pytest.raises(ConfigError) as error:
+        load_yaml(path)
+    assert str(error.value).startswith(f"{path}: {message}")
+    assert "\n" not in str(error.value)
+
+
+def test_a_file_that_is_not_there_or_a_folder_is_named(tmp_path):
+    with pytest.raises(ConfigError, match=r"none\.yaml: file not found; check the path"):
+        load_yaml(tmp_path / "none.yaml")
+    with pytest.raises(ConfigError, match="cannot be read"):
+        load_yaml(tmp_path)
+
+
+def test_a_missing_judges_file_is_named(default, project):
+    data = copy.deepcopy(default) | {
+        "judges_file": "config/nobody.yaml",
+        "runs": {"mine": {"judges": ["x"]}},
+    }
+    with pytest.raises(ConfigError, match=r"nobody\.yaml: file not found"):
+        load_config(data, source=SOURCE, root=project)
+
+
+@pytest.mark.parametrize(
+    ("judges", "message"),
+    [
+        ({"../x": {"provider": "openai", "model": "m"}}, "../x: not a name"),
+        ({"a b": {"provider": "openai", "model": "m"}}, "a b: not a name"),
+        ({7: {"provider": "openai", "model": "m"}}, "7: input should be a valid string"),
+        ({"x": {"provider": "openai"}}, "x, model: key 'model' is missing; add it"),
+        ({"x": {"provider": "opnai", "model": "m"}}, "x, provider: input should be 'openai' or"),
+        (
+            {"x": {"provider": "openai", "model": "m", "base_ulr": "u"}},
+            "x, base_ulr: unknown key 'base_ulr'; did you mean 'base_url'?",
+        ),
+        ({"x": None}, "x: input should be a mapping"),
+    ],
+)
+def test_a_wrong_judge_is_one_line(judges, message, tmp_path):
+    path = tmp_path / "judges.yaml"
+    path.write_text(yaml.safe_dump(judges))
+    with pytest.raises(ConfigError) as error:
+        load_judges(path)
+    assert str(error.value).startswith(f"{path}, {message}")
+    assert "\n" not in str(error.value)
+
+
+def test_judges_are_read_by_name(tmp_path):
+    path = tmp_path / "judges.yaml"
+    path.write_text("x.1: {provider: openai, model: m, settings: {temperature: 0.5}}\n")
+    judges = load_judges(path)
+    assert list(judges) == ["x.1"]
+    assert judges["x.1"].settings == {"temperature": 0.5}
+    assert judges["x.1"].tries == 6
+
+
+def test_a_panel_is_the_published_one_by_default():
+    panel = Panel()
+    assert panel.slope == 0.862
+    assert sum(panel.residuals.values()) == pytest.approx(0)
+
+
+def test_a_suggestion_is_the_nearest_name_or_all_of_them():
+    assert suggestion("compresed", ["additive", "compressed"]) == "did you mean 'compressed'?"
+    assert suggestion("zzz", ["a", "b"]) == "use one of a, b"
+    assert suggestion("zzz", []) == "there are none yet"

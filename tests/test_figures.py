@@ -1,0 +1,261 @@
+"""Figures: what they mark, that they are the same every time, and that they can be read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from matplotlib.lines import Line2D
+from matplotlib.text import Text
+
+from moralscale.config import Reporting
+from moralscale.estimands import Estimands
+from moralscale.figures import CROSS_RUN, FIGURES, FigureData, applicable, save, style
+from moralscale.projections import quantities
+from moralscale.records import FOUNDATIONS, Origin
+
+ELO = 400 / np.log(10)
+PUBLISHED = pd.DataFrame(
+    [
+        ("slope", "", "ratio", 0.862),
+        ("foundation_residual", "loyalty", "elo", 9.58),
+        ("intensity_mean", "+1", "elo", 1098.4),
+        ("anchoring", "", "elo", 35.0),
+        ("convergence", "", "correlation", 0.939),
+    ],
+    columns=["quantity", "index", "unit", "value"],
+)
+
+
+def draws(truth, scenes, composites, *, judges=None, seed=0):
+    """Quantities of draws that scatter around a truth: (2 chains, 40 draws)."""
+    rng = np.random.default_rng(seed)
+    truth = truth if judges is None else truth.isel(judge=judges)
+    names = ["theta", "phi", "beta", "beta_judge", "position_bias", "position_bias_judge"]
+    noisy = xr.Dataset(coords={"chain": [0, 1], "draw": np.arange(40), **truth.coords})
+    for name in names:
+        shape = (2, 40, *truth[name].shape)
+        values = truth[name].values + 0.05 * rng.standard_normal(shape)
+        noisy[name] = (("chain", "draw", *truth[name].dims), values)
+    return quantities(noisy, Estimands.from_composites(scenes, composites))
+
+
+@pytest.fixture(scope="module")
+def data(tiny_truth, tiny_scenes, tiny_composites):
+    return FigureData(
+        quantities=draws(tiny_truth, tiny_scenes, tiny_composites),
+        scenes=tiny_scenes,
+        composites=tiny_composites,
+        reporting=Reporting(),
+        origin=Origin.SIMULATED,
+        data="bridged",
+        run="tiny",
+        truth=quantities(tiny_truth, Estimands.from_composites(tiny_scenes, tiny_composites)),
+        published=PUBLISHED,
+    )
+
+
+@pytest.fixture(scope="module")
+def estimates():
+    rows = [
+        ("compressed", "study", "beta", 0.85, 0.80, 0.91, 0.862),
+        ("additive", "study", "beta", 0.86, 0.80, 0.92, 1.0),
+        ("compressed", "bridged", "beta", 0.87, 0.77, 0.96, 0.862),
+        ("additive", "bridged", "beta", 1.01, 0.91, 1.11, 1.0),
+        ("compressed", "bridged", "composite_consistency", 0.98, 0.87, 1.08, 1.0),
+        ("additive", "bridged", "composite_consistency", 0.84, 0.77, 0.92, 0.862),
+    ]
+    columns = ["run", "data", "quantity", "mean", "hdi_low", "hdi_high", "truth"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def words(figure):
+    return " | ".join(text.get_text() for text in figure.findobj(Text))
+
+
+def diamonds(figure):
+    """X positions of planted markers, legends aside."""
+    lines = [line for ax in figure.axes for line in ax.lines if line.get_marker() == "D"]
+    return np.concatenate([np.atleast_1d(line.get_xdata()) for line in lines])
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_is_written_at_its_size_with_words_that_can_be_read(name, data, tmp_path):
+    figure = FIGURES[name].draw(data)
+    pdf, svg, png = save(figure, tmp_path / "deep" / name)
+    assert pdf.read_bytes().startswith(b"%PDF")
+    assert b"<svg" in svg.read_bytes()
+    width = int.from_bytes(png.read_bytes()[16:20])
+    assert width == round(300 * figure.get_figwidth())
+    shown = [text for text in figure.findobj(Text) if text.get_text() and text.get_visible()]
+    assert min(text.get_fontsize() for text in shown) >= 6.5
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_words_stay_inside_the_figure(name, data):
+    figure = FIGURES[name].draw(data)
+    figure.canvas.draw()
+    renderer = figure.canvas.get_renderer()
+    for text in figure.findobj(Text):
+        if text.get_text() and text.get_visible():
+            box = text.get_window_extent(renderer)
+            assert box.x0 >= -1, text.get_text()
+            assert box.x1 <= figure.bbox.x1 + 1, text.get_text()
+            assert box.y0 >= -1, text.get_text()
+            assert box.y1 <= figure.bbox.y1 + 1, text.get_text()
+
+
+def test_same_figure_same_bytes(data, tmp_path):
+    first = save(FIGURES["intensity_sums"].draw(data), tmp_path / "first")
+    second = save(FIGURES["intensity_sums"].draw(data), tmp_path / "second")
+    for one, other in zip(first, second, strict=True):
+        assert one.read_bytes() == other.read_bytes()
+
+
+def test_drawing_leaves_matplotlib_as_it_was(data, tmp_path):
+    with matplotlib.rc_context({"font.size": 17.0}):
+        before = dict(matplotlib.rcParams)
+        figure = FIGURES["beta"].draw(data)
+        save(figure, tmp_path / "beta")
+        assert dict(matplotlib.rcParams) == before
+    assert max(text.get_fontsize() for text in figure.findobj(Text)) < 10
+
+
+@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("origin", Origin)
+def test_simulated_data_is_marked_and_no_other(name, origin, data):
+    figure = FIGURES[name].draw(replace(data, origin=origin))
+    assert ("simulated data" in words(figure)) == (origin is Origin.SIMULATED)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_without_truth_and_published_figures_neither_is_marked(name, data):
+    figure = FIGURES[name].draw(
+        replace(data, truth=None, published=PUBLISHED.iloc[:0], origin=Origin.LIVE)
+    )
+    assert "planted" not in words(figure)
+    assert "published" not in words(figure)
+
+
+def test_beta_says_what_it_is_in_units_of(data):
+    study = words(FIGURES["beta"].draw(replace(data, data="study")))
+    bridged = words(FIGURES["beta"].draw(data))
+    assert "in units of single-arena choice noise" in study
+    assert "in units of single-arena choice noise" not in bridged
+    assert "published 0.862" in bridged
+
+
+def test_beta_marks_every_planted_slope_in_the_order_of_the_rows(data):
+    figure = FIGURES["beta"].draw(data)
+    found = data.quantities["beta_judge"].mean(("chain", "draw")).values
+    planted = data.truth["beta_judge"].values[np.argsort(-found)]
+    np.testing.assert_allclose(diamonds(figure), [*planted, float(data.truth["beta"])])
+    labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    judges = data.quantities["judge"].values[np.argsort(-found)]
+    assert labels == [*judges, "panel mean"]
+
+
+def test_composites_are_the_posterior_means_in_elo(data):
+    figure = FIGURES["composites"].draw(data)
+    points = np.concatenate([np.asarray(c.get_offsets()) for c in figure.axes[0].collections[:3]])
+    sums = ELO * data.quantities["component_sum"].mean(("chain", "draw"))
+    strengths = 1000 + ELO * data.quantities["composite_strength"].mean(("chain", "draw"))
+    wanted = np.stack([sums, strengths], axis=1)
+    np.testing.assert_allclose(
+        points[np.lexsort(points.T)], wanted[np.lexsort(wanted.T)], atol=1e-9
+    )
+    slope = data.summary("slope")
+    assert f"slope {float(slope['mean']):.2f} [{float(slope['low']):.2f}" in words(figure)
+
+
+def test_residuals_leave_out_a_foundation_that_no_composite_has(
+    data, tiny_truth, tiny_scenes, tiny_composites
+):
+    kept = (tiny_composites["foundation_b"] != "sanctity").to_numpy()
+    composites = tiny_composites[kept].reset_index(drop=True)
+    truth = tiny_truth.isel(composite=kept)
+    figure = FIGURES["foundation_residuals"].draw(
+        replace(
+            data,
+            quantities=draws(truth, tiny_scenes, composites),
+            composites=composites,
+            truth=quantities(truth, Estimands.from_composites(tiny_scenes, composites)),
+        )
+    )
+    assert [t.get_text() for t in figure.axes[0].get_yticklabels()] == list(FOUNDATIONS[:-1])
+    assert len(diamonds(figure)) == 4
+
+
+def test_intensity_sums_name_the_contrast(data):
+    figure = FIGURES["intensity_sums"].draw(data)
+    contrast = data.summary("anchoring", elo=True)
+    text = style.signed(f"+2/-1 over +1/+1: {float(contrast['mean']):+.0f}")
+    assert text in words(figure)
+    assert "published: +35 Elo" in words(figure)
+
+
+def test_one_judge_has_no_convergence_but_every_other_figure(
+    data, tiny_truth, tiny_scenes, tiny_composites, tmp_path
+):
+    alone = replace(
+        data,
+        quantities=draws(tiny_truth, tiny_scenes, tiny_composites, judges=[0]),
+        truth=None,
+        origin=Origin.LIVE,
+    )
+    assert set(FIGURES) - set(applicable(alone)) == {"convergence"}
+    for name in FIGURES:
+        save(FIGURES[name].draw(alone), tmp_path / name)
+    assert "at least two" in words(FIGURES["convergence"].draw(alone))
+    assert "panel mean" not in words(FIGURES["beta"].draw(alone))
+
+
+@pytest.mark.parametrize(("n_judges", "named"), [(2, True), (60, True), (120, False)])
+def test_panels_of_any_size_keep_their_names_apart(
+    n_judges, named, data, tiny_truth, tiny_scenes, tiny_composites, tmp_path
+):
+    several = tiny_truth.isel(judge=np.resize([0, 1, 2], n_judges))
+    several = several.assign_coords(judge=[f"judge-{k:03d}" for k in range(n_judges)])
+    many = replace(data, quantities=draws(several, tiny_scenes, tiny_composites), truth=None)
+    save(FIGURES["convergence"].draw(many), tmp_path / "convergence")
+    figure = FIGURES["position_bias"].draw(many)
+    assert figure.get_figheight() < 11
+    assert ("judge-001" in words(figure)) == named
+    figure.canvas.draw()
+    tops = [t.get_window_extent() for t in figure.axes[0].get_yticklabels() if t.get_text()]
+    tops = sorted(tops, key=lambda box: box.y0)
+    assert all(low.y1 <= high.y0 + 1 for low, high in zip(tops[:-1], tops[1:], strict=True))
+
+
+def test_strong_position_bias_can_be_drawn(data, tmp_path):
+    shifted = data.quantities.copy()
+    shifted["position_bias_judge"] = data.quantities["position_bias_judge"].copy() + 12
+    shifted["position_bias_judge"].attrs = data.quantities["position_bias_judge"].attrs
+    save(FIGURES["position_bias"].draw(replace(data, quantities=shifted)), tmp_path / "bias")
+    assert (tmp_path / "bias.png").exists()
+
+
+def test_identification_tells_what_was_missed(estimates, tmp_path):
+    figure = CROSS_RUN["identification"].draw(estimates, Origin.SIMULATED)
+    text = words(figure)
+    assert "planted slope found for 1 of 2 panels" in text
+    assert "planted slope found for 2 of 2 panels" in text
+    assert "fixed at 1 by convention" in text
+    assert sorted(diamonds(figure)) == sorted(estimates["truth"])
+    save(figure, tmp_path / "identification")
+
+
+def test_identification_without_truth_claims_nothing(estimates):
+    figure = CROSS_RUN["identification"].draw(estimates.assign(truth=np.nan), Origin.LIVE)
+    assert "planted" not in words(figure)
+    assert not [line for line in figure.findobj(Line2D) if line.get_marker() == "D"]
+
+
+def test_captions_are_one_sentence():
+    for plot in (*FIGURES.values(), *CROSS_RUN.values()):
+        assert plot.caption.endswith(".")
+        assert ". " not in plot.caption

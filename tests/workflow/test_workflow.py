@@ -1,0 +1,175 @@
+"""The workflow as a user runs it, in a copy of the project's data and rules."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+CONFIG, SCENES = "config/config.yaml", "scenarios/scenes.csv"
+FIGURES = {
+    "beta",
+    "composites",
+    "convergence",
+    "foundation_residuals",
+    "intensity_sums",
+    "position_bias",
+    "scenes",
+}
+
+
+def copy_project(folder):
+    for name in ("config", "scenarios", "workflow"):
+        shutil.copytree(ROOT / name, folder / name)
+    shutil.copy(ROOT / "Snakefile", folder)
+    return folder
+
+
+def snakemake(folder, *arguments):
+    command = [sys.executable, "-m", "snakemake", "--cores", "2", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def project(tmp_path):
+    return copy_project(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A project in which the quick run has finished."""
+    folder = copy_project(tmp_path_factory.mktemp("quick"))
+    done = snakemake(folder, "--configfile", "config/quick.yaml")
+    assert done.returncode == 0, done.stderr[-5000:]
+    return folder
+
+
+def test_default_target_is_the_whole_reproduction(project):
+    done = snakemake(project, "-n")
+    assert done.returncode == 0, done.stderr
+    for run in ("compressed", "noisy-additive"):
+        assert f"results/{run}/report.html" in done.stdout
+        assert f"results/{run}/manifest.json" in done.stdout
+        for data in ("study", "bridged"):
+            assert f"results/{run}/fits/{data}/compressed/default/posterior.nc" in done.stdout
+
+
+def test_quick_run_ends_with_tables_figures_report_and_manifest(finished):
+    results = finished / "results/quick"
+    for data in ("study", "bridged"):
+        checks = pd.read_csv(results / f"checks/{data}/compressed/default/checks.csv")
+        assert checks["passed"].all()
+        folder = results / f"figures/{data}/compressed/default"
+        for extension in ("pdf", "svg", "png"):
+            names = {path.name for path in folder.glob(f"*.{extension}")}
+            assert names == {f"{figure}.simulated.{extension}" for figure in FIGURES}
+    assert (finished / "results/comparison/figures/identification.simulated.png").is_file()
+    page = (results / "report.html").read_text(encoding="utf-8")
+    assert "simulated" in page.lower()
+    manifest = json.loads((results / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["origin"] == "simulated"
+    assert "scenarios/scenes.csv" in manifest["inputs"]
+    assert "results/quick/judgments/judgments.parquet" in manifest["outputs"]
+
+
+def test_quick_run_asks_what_was_designed_and_keeps_every_answer(finished):
+    results = finished / "results/quick"
+    counts = yaml.safe_load((finished / "config/quick.yaml").read_text())["design"]["judgments"]
+    judgments = pd.read_parquet(results / "judgments/judgments.parquet")
+    assert judgments.groupby("arena").size().to_dict() == counts
+    assert judgments["outcome"].isin(["first", "second"]).all()
+    assert set(judgments["origin"]) == {"simulated"}
+    journal = sum(1 for path in results.glob("journal/*.jsonl") for _ in path.open())
+    assert journal == sum(counts.values())
+
+
+def test_tables_hold_estimates_beside_truth_and_published_figures(finished):
+    tables = finished / "results/quick/tables"
+    recovery = pd.read_csv(tables / "recovery.csv", keep_default_na=False)
+    bridged = recovery[(recovery["data"] == "bridged")].set_index(["quantity", "index", "unit"])
+    assert bridged.loc[("beta", "", "ratio"), "truth"] == pytest.approx(1.0)
+    assert bridged.loc[("composite_consistency", "", "ratio"), "truth"] == pytest.approx(0.862)
+    assert set(recovery["covered"].astype(str)) <= {"True", "False"}
+    published = pd.read_csv(tables / "published.csv", keep_default_na=False)
+    assert set(published["data"]) == {"study", "bridged"}
+    assert 0.862 in published["published"].to_list()
+
+
+def test_a_finished_run_has_nothing_left_to_do(finished):
+    done = snakemake(finished, "-n", "--configfile", "config/quick.yaml")
+    assert "Nothing to be done" in done.stdout + done.stderr
+
+
+def test_a_failed_gate_stops_the_run_and_keeps_the_posterior(finished, tmp_path):
+    folder = tmp_path / "strict"
+    shutil.copytree(finished, folder)
+    config = yaml.safe_load((folder / "config/quick.yaml").read_text())
+    config["gates"]["ess"] = 1_000_000
+    (folder / "config/strict.yaml").write_text(yaml.safe_dump(config))
+    done = snakemake(folder, "--configfile", "config/strict.yaml")
+    assert done.returncode != 0
+    assert "smallest ess_bulk" in done.stderr
+    assert (folder / "results/quick/fits/study/compressed/default/posterior.nc").is_file()
+
+
+def test_same_seed_gives_the_same_judgments_byte_for_byte(finished, tmp_path):
+    copy_project(tmp_path)
+    target = "results/quick/judgments/judgments.parquet"
+    done = snakemake(tmp_path, target, "--configfile", "config/quick.yaml")
+    assert done.returncode == 0, done.stderr[-5000:]
+    assert (tmp_path / target).read_bytes() == (finished / target).read_bytes()
+
+
+def test_the_two_panels_answer_the_study_arenas_alike_and_the_bridge_not(project):
+    config = yaml.safe_load((project / "config/config.yaml").read_text())
+    for panel in config["panels"].values():
+        panel["judges"] = 2
+    config["design"] = {"judgments": {"single": 600, "composite": 400, "bridge": 1000}}
+    (project / "config/two.yaml").write_text(yaml.safe_dump(config))
+    targets = [f"results/{run}/judgments/judgments.parquet" for run in config["runs"]]
+    done = snakemake(project, *targets, "--configfile", "config/two.yaml")
+    assert done.returncode == 0, done.stderr[-5000:]
+    compressed, additive = (pd.read_parquet(project / target) for target in targets)
+    differ = (compressed["outcome"] != additive["outcome"]).groupby(compressed["arena"]).sum()
+    assert differ["single"] == 0
+    assert differ["composite"] == 0
+    assert differ["bridge"] > 0
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "words"),
+    [
+        (CONFIG, "panels:", "panls:", [CONFIG, "panls", "panels"]),
+        (CONFIG, "panel: compressed", "panel: compresed", ["compresed", "compressed"]),
+        (CONFIG, "slope: 0.862", "slope: steep", ["panels.compressed.slope", "steep"]),
+        (SCENES, "id,foundation", "id,fundation", [SCENES, "foundation"]),
+        (SCENES, "care-m2-02,", "care-m2-01,", [SCENES, "row 3", "care-m2-01"]),
+    ],
+)
+def test_bad_input_is_one_line_before_anything_runs(project, file, old, new, words):
+    path = project / file
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    done = snakemake(project)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    line = next(line for line in done.stderr.splitlines() if line.startswith("error: "))
+    assert all(word in line for word in words)
+    assert not (project / "results").exists()
+
+
+def test_lint_finds_nothing(project):
+    done = snakemake(project, "--lint")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_figures_of_the_workflow_are_those_of_the_package():
+    from moralscale.figures import FIGURES as KNOWN
+
+    assert set(KNOWN) == FIGURES

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import matplotlib
 import numpy as np
@@ -228,7 +229,7 @@ def test_panels_of_any_size_keep_their_names_apart(
     figure.canvas.draw()
     tops = [t.get_window_extent() for t in figure.axes[0].get_yticklabels() if t.get_text()]
     tops = sorted(tops, key=lambda box: box.y0)
-    assert all(low.y1 <= high.y0 + 1 for low, high in zip(tops[:-1], tops[1:], strict=True))
+    assert all(low.y1 <= high.y0 + 1 for low, high in pairwise(tops))
 
 
 def test_strong_position_bias_can_be_drawn(data, tmp_path):

@@ -36,7 +36,6 @@ def test_every_parameter_has_the_prior_that_the_file_says(default_file):
     assert tuple(priors) == PARAMETERS
     assert len(priors) == len(data)
     for name, prior in priors.items():
-        assert type(prior.pymc_distribution).__name__  # a distribution of PyMC
         assert prior.distribution == data[name]["dist"]
         assert prior.parameters == data[name]["kwargs"]
 
@@ -53,9 +52,9 @@ def test_to_dict_round_trips_through_yaml(default_file, tmp_path):
 def test_a_prior_has_the_density_of_its_distribution(default_file):
     prior = load_priors(default_file)["scene_sd"]
     with pm.Model():
-        logp = pm.logp(prior.create_variable("scene_sd"), 0.3).eval(mode="FAST_COMPILE")
+        logp = pm.logp(prior.create_variable("scene_sd"), np.array(0.3))
     # Gamma(2, 5): density 25 x exp(-5 x).
-    assert logp == pytest.approx(np.log(25 * 0.3) - 1.5, abs=1e-12)
+    assert logp.eval(mode="FAST_COMPILE") == pytest.approx(np.log(25 * 0.3) - 1.5, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", ["beta", "alpha_sd", "bridge_consistency"])

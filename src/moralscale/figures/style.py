@@ -10,6 +10,7 @@ from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
@@ -90,6 +91,7 @@ def canvas(origin: Origin | None, width: float, height: float) -> Figure:
     total = height + _STRIP * simulated
     layout = ConstrainedLayoutEngine(rect=(0, 0, 1, height / total))
     figure = Figure(figsize=(width, total), layout=layout)
+    FigureCanvasAgg(figure)
     if simulated:
         figure.text(
             1 - 0.06 / width,

@@ -77,15 +77,10 @@ def key_estimates(by_fit: dict[str, pd.DataFrame]) -> Table:
 
 def judge_estimates(title: str, estimates: pd.DataFrame) -> Table:
     """One row a judge, for one fit."""
-    columns = {
-        label: _select(estimates, quantity, unit).set_index("index").apply(estimate, axis=1)
-        for quantity, unit, label in JUDGE
-    }
-    frame = pd.DataFrame(columns).fillna("-")
-    rows = [
-        [str(judge), *map(str, row)]
-        for judge, row in zip(frame.index, frame.to_numpy(), strict=True)
-    ]
+    columns = {label: _cells(estimates, quantity, unit) for quantity, unit, label in JUDGE}
+    columns = {label: cells for label, cells in columns.items() if cells}
+    judges = dict.fromkeys(judge for cells in columns.values() for judge in cells)
+    rows = [[judge, *(cells.get(judge, "-") for cells in columns.values())] for judge in judges]
     return Table([f"judge ({title})", *columns], rows)
 
 
@@ -176,24 +171,25 @@ def gates(checks: pd.DataFrame) -> Table:
 def _side_by_side(by_fit: dict[str, pd.DataFrame], wanted: tuple) -> Table:
     rows = []
     for quantity, unit, label in wanted:
-        cells = {
-            title: _select(estimates, quantity, unit).set_index("index").apply(estimate, axis=1)
-            for title, estimates in by_fit.items()
-        }
-        for index in dict.fromkeys(name for column in cells.values() for name in column.index):
-            found = [str(column.get(index, NOT_IDENTIFIED)) for column in cells.values()]
+        cells = {title: _cells(estimates, quantity, unit) for title, estimates in by_fit.items()}
+        for index in dict.fromkeys(name for column in cells.values() for name in column):
+            found = [column.get(index, NOT_IDENTIFIED) for column in cells.values()]
             rows.append([f"{label} {index}".strip() + UNITS.get(unit, ""), *found])
     return Table(["quantity", *by_fit], rows)
 
 
-def _select(estimates: pd.DataFrame, quantity: str, unit: str) -> pd.DataFrame:
+def _cells(estimates: pd.DataFrame, quantity: str, unit: str) -> dict[str, str]:
+    """Printed estimates of one quantity, by index."""
     here = estimates[(estimates["quantity"] == quantity) & (estimates["unit"] == unit)]
-    return here.assign(index=here["index"].fillna("").astype(str))
+    return {_index(row): estimate(row) for _, row in here.iterrows()}
+
+
+def _index(row: pd.Series) -> str:
+    return "" if pd.isna(row["index"]) else str(row["index"])
 
 
 def _label(row: pd.Series) -> str:
-    index = "" if pd.isna(row["index"]) else str(row["index"])
-    return f"{row['quantity']} {index}".strip().replace("_", " ") + UNITS.get(row["unit"], "")
+    return f"{row['quantity']} {_index(row)}".strip().replace("_", " ") + UNITS.get(row["unit"], "")
 
 
 def _fit(row: pd.Series) -> str:

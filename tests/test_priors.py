@@ -94,7 +94,10 @@ def test_a_key_that_is_no_text_is_unknown(changed):
         ({"dist": "Normal", "kwargs": [0, 1]}, "not a distribution; write"),
         ({"dist": ["Normal"], "kwargs": {"mu": 0}}, "not a distribution; write"),
         ({"dist": "Normal"}, "not a distribution; write"),
-        ({"dist": "Normal", "kwargs": {"mu": 0, "sigma": 1}, "dims": "judge"}, "not a distribution"),
+        (
+            {"dist": "Normal", "kwargs": {"mu": 0, "sigma": 1}, "dims": "judge"},
+            "not a distribution",
+        ),
         (3, "not a distribution; write"),
     ],
 )
@@ -124,7 +127,7 @@ def test_a_scale_that_could_be_negative_is_an_error(name, changed):
     ],
 )
 def test_other_positive_scales_are_fine(prior, changed):
-    assert load_priors(changed(beta_sd=prior))["beta_sd"].to_dict() == prior
+    assert load_priors(changed(beta_sd=prior)).to_dict()["beta_sd"] == prior
 
 
 def test_a_missing_file_is_a_config_error(tmp_path):

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from moralscale.config import Config
 from moralscale.figures.style import statement
-from moralscale.records import Origin
-from moralscale.report import ReportFigure, ReportInputs, build_report
+from moralscale.records import Origin, Outcome
+from moralscale.report import ReportFigure, ReportInputs, build_report, read_inputs
 from moralscale.report.signal import signal
 
 HOSTILE = "<script>alert('x')</script>&\"'"
@@ -89,13 +90,10 @@ def inputs(tmp_path):
     statement(Origin.SIMULATED, "A picture.").savefig(picture, dpi=300)
     estimates = pd.concat([fit("study", beta=0.8523), fit("bridged")], ignore_index=True)
     key = estimates[estimates["quantity"].isin(["beta", "composite_consistency"])]
-    outcomes = [
-        ("judge-a", "single", "first", 1200),
-        ("judge-a", "single", "second", 1100),
-        ("judge-a", "single", "refusal", 17),
-        ("judge-a", "single", None, 3),
-        ("judge-a", "composite", "first", 40),
-    ]
+    outcomes = pd.DataFrame(0, index=[0, 1], columns=["planned", "answered", *Outcome, "valid"])
+    outcomes = outcomes.assign(judge="judge-a", arena=["single", "composite"])
+    outcomes = outcomes.assign(planned=[2320, 40], answered=[2317, 40], valid=[2300, 40])
+    outcomes = outcomes.assign(first=[1200, 40], second=[1100, 0], refusal=[17, 0])
     checks = [
         ("study", "compressed", "default", "sampling", "rhat", 1.004, 1.01, True, "R-hat holds"),
         ("bridged", "compressed", "default", "sampling", "rhat", 1.004, 1.01, True, "R-hat holds"),
@@ -106,7 +104,7 @@ def inputs(tmp_path):
         origin=Origin.SIMULATED,
         estimates=estimates,
         published=key[key["quantity"] == "beta"].assign(analysis="composition", published=0.862),
-        outcomes=pd.DataFrame(outcomes, columns=["judge", "arena", "outcome", "n"]),
+        outcomes=outcomes,
         checks=pd.DataFrame(checks, columns=columns),
         recovery=key.assign(truth=1.0, covered=lambda table: table["hdi_high"] >= 1),
         figures=(ReportFigure("beta", "Slopes of judges.", picture, "study"),),
@@ -188,6 +186,7 @@ def test_failed_checks_are_loud(inputs):
     page = Page(build_report(failing))
     assert "1 of 2 checks failed." in page.text
     assert page.cells.count("fail") == 1
+    assert ' fail">fail</td>' in build_report(failing)
 
 
 def test_hostile_texts_are_escaped(inputs):
@@ -245,3 +244,46 @@ def test_fits_under_several_priors_are_told_apart(inputs):
     cells = Page(build_report(replace(inputs, estimates=both))).cells
     assert "study, wide" in cells
     assert "0.911 [0.811, 1.011]" in cells
+
+
+def test_inputs_are_read_from_a_run_s_files(inputs, tmp_path):
+    judges = ["NA", "nan"]  # names that a careless reader takes for missing values
+    estimates = pd.concat([fit("bridged", judge=name) for name in judges], ignore_index=True)
+    folder = tmp_path / "bridged/compressed/default"
+    folder.mkdir(parents=True)
+    picture = inputs.figures[0].png.read_bytes()
+    pictures = [folder / "beta.simulated.png", tmp_path / "identification.simulated.png"]
+    for path in pictures:
+        path.write_bytes(picture)
+    own = inputs.checks.drop(columns=["data", "rule", "prior"])
+    own.to_csv(folder / "checks.csv", index=False)
+    tables = {"estimates": estimates, "published": inputs.published, "outcomes": inputs.outcomes}
+    for name, table in tables.items():
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    config = Config(runs={"tiny": {"panel": "p"}}, panels={"p": {}}).model_dump(mode="json")
+    read = read_inputs(
+        "tiny",
+        config=config,
+        checks=[folder / "checks.csv"],
+        figures=pictures,
+        **{name: tmp_path / f"{name}.csv" for name in tables},
+    )
+    assert (read.origin, read.panel, read.recovery) == (Origin.SIMULATED, "p", None)
+    assert [(figure.name, figure.data) for figure in read.figures] == [
+        ("identification", ""),
+        ("beta", "bridged"),
+    ]
+    assert set(read.checks["data"]) == {"bridged"}
+    page = Page(build_report(read))
+    assert page.open == []
+    assert set(judges) <= set(page.cells)
+    assert "20260611" in page.text
+
+
+def test_published_figures_that_no_fit_has_are_shown_as_such(inputs):
+    lost = {"quantity": "convergence", "index": "", "unit": "correlation", "published": 0.939}
+    published = pd.concat([inputs.published, pd.DataFrame([lost])], ignore_index=True)
+    published["data"] = published["data"].fillna("")
+    cells = Page(build_report(replace(inputs, published=published))).cells
+    start = cells.index("convergence")
+    assert cells[start + 1 : start + 4] == ["0.939", "not identified", "not identified"]

@@ -154,7 +154,9 @@ def test_the_two_panels_answer_the_study_alike_and_the_bridge_unlike(
 
 def ask(identity, first, second):
     acts = ["\n".join(f"- {text}" for text in option) for option in (first, second)]
-    return Ask(identity, "", f"A\n{acts[0]}\n\nB\n{acts[1]}\n", ("A", "B"), ("", "", "", ""), "t", 1)
+    return Ask(
+        identity, "", f"A\n{acts[0]}\n\nB\n{acts[1]}\n", ("A", "B"), ("", "", "", ""), "t", 1
+    )
 
 
 def test_the_same_seed_gives_the_same_panel_and_another_seed_another(simulate):

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import numpy as np
 import pymc as pm
 from pymc_extras.prior import Prior, UnsupportedDistributionError
 
@@ -62,7 +63,13 @@ class Priors(Mapping[str, Prior]):
 
     def to_dict(self) -> dict[str, dict]:
         """Give the plain data that `load_priors` reads."""
-        return {name: prior.to_dict() for name, prior in self._priors.items()}
+        return {
+            name: {
+                "dist": prior.distribution,
+                "kwargs": {key: float(value) for key, value in prior.parameters.items()},
+            }
+            for name, prior in self._priors.items()
+        }
 
 
 def load_priors(path: str | Path) -> Priors:
@@ -110,7 +117,9 @@ def _prior(data: object, where: str, scale: bool) -> Prior:
         if not number or not math.isfinite(value):
             raise ConfigError(f"'{value}' is not a number", where=f"{where}, kwargs.{key}")
     try:
-        prior = Prior.from_dict(data)
+        # PyTensor reads a plain 6 or 6.0 in single precision, and so 1 / 6 to eight digits only.
+        numbers = {key: np.float64(value) for key, value in data["kwargs"].items()}
+        prior = Prior.from_dict({"dist": data["dist"], "kwargs": numbers})
         _check_support(prior, where, scale)
         return prior
     except UnsupportedDistributionError:

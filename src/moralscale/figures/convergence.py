@@ -17,7 +17,7 @@ CAPTION = (
 NEEDS = ("correlation", "convergence")
 _MOST_NUMBERED = 12
 _MOST_NAMED = 30
-_FEWEST_COLOURED = 3
+_FEWEST_IN_MATRIX = 3
 
 
 @style.styled
@@ -28,9 +28,13 @@ def draw(data: FigureData) -> Figure:
     """
     if "correlation" not in data.quantities:
         return style.statement(data.origin, "One judge: agreement needs at least two.")
-    figure = style.canvas(data.origin, style.WIDE, 4.9)
-    matrix_ax, mean_ax = figure.subplots(2, 1, height_ratios=[10, 1])
-    _matrix(figure, matrix_ax, data.quantities["correlation"].mean(("chain", "draw")))
+    if data.quantities.sizes["judge"] < _FEWEST_IN_MATRIX:
+        figure = style.canvas(data.origin, style.WIDE, forest.height(1))
+        mean_ax = figure.add_subplot()
+    else:
+        figure = style.canvas(data.origin, style.WIDE, 4.9)
+        matrix_ax, mean_ax = figure.subplots(2, 1, height_ratios=[10, 1])
+        _matrix(figure, matrix_ax, data.quantities["correlation"].mean(("chain", "draw")))
     _mean(mean_ax, data)
     forest.legend(mean_ax, data.interval_name, planted=data.truth is not None)
     return figure
@@ -52,8 +56,6 @@ def _matrix(figure: Figure, ax: Axes, correlation: xr.DataArray) -> None:
     ax.spines[:].set_visible(False)
     if len(names) <= _MOST_NUMBERED:
         _numbers(ax, shown)
-    if len(names) < _FEWEST_COLOURED:
-        return
     bar = figure.colorbar(image, ax=ax, shrink=0.6, aspect=18, pad=0.02)
     bar.outline.set_visible(False)
     bar.set_label("correlation")

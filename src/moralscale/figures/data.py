@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 import arviz as az
 import pandas as pd
 import xarray as xr
 
-from moralscale.config import Reporting
+from moralscale.config import Reporting, load_yaml
 from moralscale.elo import ELO_PER_LOGIT
-from moralscale.projections import in_elo
+from moralscale.estimands import Estimands
+from moralscale.projections import in_elo, read_truth
 from moralscale.records import Origin
+from moralscale.scenes import load_scenes
 
 _SAMPLE = ("chain", "draw")
 
@@ -53,6 +58,46 @@ class FigureData:
     published: pd.DataFrame = field(
         default_factory=lambda: pd.DataFrame(columns=["quantity", "index", "unit", "value"])
     )
+
+    @classmethod
+    def read(
+        cls,
+        *,
+        quantities: str | Path,
+        scenes: str | Path,
+        composites: str | Path,
+        published: str | Path,
+        reporting: Mapping[str, Any],
+        origin: str,
+        fit: str,
+        run: str,
+        truth: str | Path | None = None,
+    ) -> FigureData:
+        """Read a fit's files.
+
+        Parameters
+        ----------
+        quantities, scenes, composites, published, truth : path
+            NetCDF, CSV, Parquet, YAML and NetCDF.
+        reporting : mapping
+            The section of the configuration.
+        origin, fit, run : str
+            Where judgments come from, ``"{data}/{rule}/{prior}"``, and the run's name.
+        """
+        corpus = load_scenes(scenes)
+        options = pd.read_parquet(composites)
+        estimands = Estimands.from_composites(corpus, options)
+        return cls(
+            quantities=xr.load_dataset(quantities, engine="h5netcdf"),
+            scenes=corpus,
+            composites=options,
+            reporting=Reporting(**reporting),
+            origin=Origin(origin),
+            data=fit.split("/")[0],
+            run=run,
+            truth=read_truth(truth, estimands) if truth else None,
+            published=pd.DataFrame(load_yaml(published)["figures"]),
+        )
 
     def summary(self, name: str, *, elo: bool = False) -> xr.Dataset:
         """Posterior mean and interval of a quantity.

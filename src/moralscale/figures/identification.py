@@ -32,10 +32,12 @@ def draw(estimates: pd.DataFrame, origin: Origin | None = Origin.SIMULATED) -> F
     estimates : DataFrame
         run, data ("study" or "bridged"), quantity ("beta" or "composite_consistency"), mean,
         hdi_low, hdi_high, truth (not a number where none was planted). The study's data have no
-        estimate of the consistency: the figure says so.
+        estimate of the consistency: the figure says so. Of several fits of one run and data, the
+        first is drawn.
     origin : Origin or None
         Marks simulated data.
     """
+    estimates = estimates.drop_duplicates(["run", "data", "quantity"])
     runs = list(dict.fromkeys(estimates["run"]))
     data = [name for name in _DATA if (estimates["data"] == name).any()]
     height = len(data) * (_ROW * len(runs) + 0.6) + 0.75
@@ -104,6 +106,7 @@ def _estimate(ax: Axes, row: int, found: pd.Series, colour: str) -> None:
         va="bottom",
         color=colour,
         fontweight="bold",
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
     )
     if pd.notna(found["truth"]):
         truth = found["truth"]

@@ -49,7 +49,8 @@ class ReportInputs:
     published : DataFrame
         analysis, quantity, index, unit, published, data, mean, hdi_low, hdi_high.
     outcomes : DataFrame
-        judge, arena, outcome (missing where not answered), n.
+        judge, arena, planned, answered, one column an outcome, valid
+        (`judgments.count_outcomes`).
     checks : DataFrame
         data, rule, prior, check, quantity, value, bound, passed, text.
     recovery : DataFrame or None

@@ -82,12 +82,14 @@ def _planted(recovery: pd.DataFrame | None) -> list[str]:
     """Planted truths for the banner: ``"beta 0.862"``."""
     if recovery is None:
         return []
-    planted = recovery[recovery["unit"] != "log-odds"].drop_duplicates("quantity")
-    planted = planted[planted["quantity"].isin(_BANNER)]
+    units = recovery["quantity"].map(
+        {name: unit for name, unit, _ in tables.KEY if name in _BANNER}
+    )
+    planted = recovery[recovery["unit"] == units].drop_duplicates("quantity")
     planted = planted.sort_values("quantity", key=lambda names: names.map(_BANNER.index))
     return [
         f"{row['quantity'].replace('_', ' ')} {tables.number(row['truth'], row['unit'])}"
-        + (" Elo" if row["unit"] == "elo" else "")
+        + tables.UNITS.get(row["unit"], "")
         for _, row in planted.iterrows()
     ]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from moralscale.records import Arena, Outcome
+from moralscale.records import Outcome
 from moralscale.report.inputs import FIT
 
 #: Rows of the table of key estimates: quantity, unit, label.
@@ -55,7 +55,9 @@ def number(value: float, unit: str) -> str:
 
 
 def estimate(row: pd.Series) -> str:
-    """Print mean and interval: ``"0.867 [0.774, 0.960]"``."""
+    """Print mean and interval, ``"0.867 [0.774, 0.960]"``; "-" where there is none."""
+    if pd.isna(row["mean"]):
+        return "-"
     mean, low, high = (number(row[key], row["unit"]) for key in ("mean", "hdi_low", "hdi_high"))
     return f"{mean} [{low}, {high}]"
 
@@ -86,21 +88,13 @@ def judge_estimates(title: str, estimates: pd.DataFrame) -> Table:
 
 def outcome_counts(outcomes: pd.DataFrame, by: str) -> Table:
     """Planned, answered and used comparisons, and why others were not used, by arena or judge."""
-    counts = outcomes.assign(outcome=outcomes["outcome"].fillna("").replace("unanswered", ""))
-    wide = counts.pivot_table(index=by, columns="outcome", values="n", aggfunc="sum", fill_value=0)
-    if by == "arena":
-        wide = wide.reindex([arena.value for arena in Arena if arena.value in wide.index])
-    unused = [name.value for name in Outcome if name not in _USED and name.value in wide]
-    used = wide[[name.value for name in _USED if name.value in wide]].sum(axis=1)
-    planned = wide.sum(axis=1)
-    table = pd.DataFrame({"planned": planned, "answered": planned - wide.get("", 0), "used": used})
-    table = pd.concat([table, wide[unused]], axis=1)
-    table.loc["all"] = table.sum()
-    rows = [
-        [str(name), *(f"{int(n):,}" for n in row)]
-        for name, row in zip(table.index, table.to_numpy(), strict=True)
-    ]
-    return Table([by, *map(str, table.columns)], rows)
+    counts = outcomes.groupby(by, sort=by == "judge").sum(numeric_only=True)
+    total = counts.sum().astype(int)
+    unused = [name.value for name in Outcome if name not in _USED and int(total[name]) > 0]
+    columns = ["planned", "answered", "valid", *unused]
+    rows = [[str(name), *map(_count, row[columns])] for name, row in counts.iterrows()]
+    rows.append(["all", *map(_count, total[columns])])
+    return Table([by, "planned", "answered", "used", *unused], rows)
 
 
 def published_found(published: pd.DataFrame) -> Table:
@@ -127,7 +121,8 @@ def _against(found: pd.DataFrame, given: str, printed: Callable[[Any], str]) -> 
     found = found.assign(
         fit=fits_of if several else found["data"], label=found.apply(_label, axis=1)
     )
-    titles = list(dict.fromkeys(found["fit"]))
+    # A published figure that no fit has stands in a row without a fit.
+    titles = [title for title in dict.fromkeys(found["fit"]) if title]
     rows = []
     for label, group in found.groupby("label", sort=False):
         cells = dict(zip(group["fit"], group["cell"], strict=True))
@@ -179,9 +174,13 @@ def _side_by_side(by_fit: dict[str, pd.DataFrame], wanted: tuple) -> Table:
 
 
 def _cells(estimates: pd.DataFrame, quantity: str, unit: str) -> dict[str, str]:
-    """Printed estimates of one quantity, by index."""
+    """Print the estimates of one quantity, by index."""
     here = estimates[(estimates["quantity"] == quantity) & (estimates["unit"] == unit)]
     return {_index(row): estimate(row) for _, row in here.iterrows()}
+
+
+def _count(n: float) -> str:
+    return f"{int(n):,}"
 
 
 def _index(row: pd.Series) -> str:

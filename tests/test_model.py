@@ -9,6 +9,7 @@ import pymc as pm
 import pytest
 from pymc.pytensorf import gradient
 from scipy import stats
+from scipy.linalg import null_space
 
 from moralscale.arrays import make_arrays
 from moralscale.composition import get_rule
@@ -104,7 +105,7 @@ def plain_strengths(values, arrays, rule):
     several = n_judges > 1
     # An orthonormal basis of the deviations that are not along the line; its choice is free, so it
     # is taken from the model's own building block.
-    off_line = null_space([[-2.0, -1.0, 0.0, 1.0, 2.0]])
+    off_line = null_space(np.array([[-2.0, -1.0, 0.0, 1.0, 2.0]]))
     slope = v["intensity_slope"] + v["intensity_slope_sd"] * v["intensity_slope_z"]
     mu = np.empty(n_scenes)
     for s in range(n_scenes):
@@ -142,17 +143,11 @@ def plain_strengths(values, arrays, rule):
     return theta, phi
 
 
-def null_space(rows):
-    from scipy.linalg import null_space as of
-
-    return of(np.array(rows))
-
-
-def plain_chance(values, arrays, rule):
-    """Chance that the first is chosen, judgment by judgment, by the logistic function."""
+def plain_log_odds(values, arrays, rule):
+    """Log-odds that the first is chosen, judgment by judgment."""
     theta, phi = plain_strengths(values, arrays, rule)
     n_scenes, n_composites = theta.shape[1], phi.shape[1]
-    chances = []
+    log_odds = []
     for first, second, judge in zip(
         arrays.first_idx, arrays.second_idx, arrays.judge_idx, strict=True
     ):
@@ -170,8 +165,8 @@ def plain_chance(values, arrays, rule):
         bias = values["position_bias"]
         if theta.shape[0] > 1:
             bias = values["position_bias_judge"][judge]
-        chances.append(1 / (1 + np.exp(-(strength[0] - strength[1] + bias))))
-    return np.array(chances)
+        log_odds.append(strength[0] - strength[1] + bias)
+    return np.array(log_odds)
 
 
 def plain_log_prior(values):
@@ -212,8 +207,8 @@ def test_log_density_is_that_of_the_plain_reading(data, rule, judges, arrays, pr
     density = log_density(model)
     for seed in (0, 1):
         values = draw_values(model, seed)
-        chance = plain_chance(values, tables, rule)
-        likelihood = np.log(np.where(tables.first_won, chance, 1 - chance)).sum()
+        log_odds = plain_log_odds(values, tables, rule)
+        likelihood = -np.logaddexp(0, np.where(tables.first_won, -log_odds, log_odds)).sum()
         prior, data_part = density(values)
         assert data_part == pytest.approx(likelihood, abs=1e-8)
         assert prior == pytest.approx(plain_log_prior(values), abs=1e-8)
@@ -370,7 +365,7 @@ def test_prior_draws_are_finite_and_outcomes_follow_their_chances(arrays, priors
     score, variance = 0.0, 0.0
     for draw in range(60):
         values = {name: prior[name].values[draw] for name in free}
-        chance = plain_chance(values, tables, "compressed")
+        chance = 1 / (1 + np.exp(-plain_log_odds(values, tables, "compressed")))
         score += (won[draw] - chance).sum()
         variance += (chance * (1 - chance)).sum()
         gap = np.abs(won[draw] - chance)

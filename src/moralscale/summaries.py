@@ -68,10 +68,7 @@ def _summary(
         "hdi_low": bounds.sel(ci_bound="lower", drop=True),
         "hdi_high": bounds.sel(ci_bound="upper", drop=True),
         **_against_reference(draws, unit, rated, reporting),
-        "mcse": az.mcse(draws),
-        "ess_bulk": az.ess(draws, method="bulk"),
-        "ess_tail": az.ess(draws, method="tail"),
-        "rhat": az.rhat(draws),
+        **_diagnostics(draws),
     }
     frame = pd.DataFrame({key: np.ravel(value.values) for key, value in flat.items()})
     frame.insert(0, "quantity", name)
@@ -84,6 +81,17 @@ def _summary(
     broken = (frame["sd"] >= 1e-12) & frame[["ess_bulk", "ess_tail", "rhat"]].isna().any(axis=1)
     frame.loc[broken, ["ess_bulk", "ess_tail", "rhat"]] = [0.0, 0.0, np.inf]
     return frame
+
+
+def _diagnostics(draws: xr.DataArray) -> dict[str, xr.DataArray]:
+    # What does not move gives 0 / 0 here; `_summary` says what becomes of that.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return {
+            "mcse": az.mcse(draws),
+            "ess_bulk": az.ess(draws, method="bulk"),
+            "ess_tail": az.ess(draws, method="tail"),
+            "rhat": az.rhat(draws),
+        }
 
 
 def _against_reference(

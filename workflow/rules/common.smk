@@ -32,16 +32,16 @@ CONFIG = validated_config()
 SETTINGS = CONFIG.model_dump(mode="json")
 ARENAS = [arena.value for arena in Arena]
 PROMPTS = [f"config/prompts/{name}.yaml" for name in CONFIG.design.prompts]
-#: Figures of every fit; a panel of one judge has no convergence.
+#: Figures of every fit: those of moralscale.figures, which is slow to import.
 FIGURES = [
     "composites",
     "beta",
     "foundation_residuals",
     "intensity_sums",
     "scenes",
+    "convergence",
     "position_bias",
 ]
-PANEL_FIGURES = ["convergence"]
 FITS = expand(
     "{data}/{composition}/{prior}",
     data=CONFIG.fits.data,
@@ -58,7 +58,6 @@ wildcard_constraints:
     composition="[a-z_]+",
     prior="[A-Za-z0-9._-]+",
     fit="(study|bridged)/[a-z_]+/[A-Za-z0-9._-]+",
-    figure="[a-z_]+",
     mark=r"(\.simulated)?",
 
 
@@ -133,12 +132,11 @@ def of_fits(pattern):
 
 def figure_paths(run, extension):
     """Figures of every fit of a run."""
-    several = len(CONFIG.judge_names(run)) > 1
     return expand(
         "results/{run}/figures/{fit}/{figure}{mark}.{extension}",
         run=run,
         fit=FITS,
-        figure=FIGURES + PANEL_FIGURES * several,
+        figure=FIGURES,
         mark=mark(run),
         extension=extension,
     )

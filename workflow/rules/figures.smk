@@ -7,7 +7,7 @@ Outputs: results/{run}/figures/{fit}/{figure}[.simulated].{pdf,svg,png} and resu
 """
 
 
-rule figure:
+rule figures:
     input:
         quantities="results/{run}/fits/{fit}/quantities.nc",
         passed="results/{run}/checks/{fit}/passed.txt",
@@ -16,9 +16,13 @@ rule figure:
         published="config/published.yaml",
         truth=truth_of,
     output:
-        multiext("results/{run}/figures/{fit}/{figure}{mark}", ".pdf", ".svg", ".png"),
+        expand(
+            "results/{{run}}/figures/{{fit}}/{figure}{{mark}}.{extension}",
+            figure=FIGURES,
+            extension=["pdf", "svg", "png"],
+        ),
     log:
-        "results/{run}/logs/figures/{fit}/{figure}{mark}.log",
+        "results/{run}/logs/figures/{fit}{mark}.log",
     conda:
         "../../environment.yml"
     params:
@@ -26,7 +30,7 @@ rule figure:
         origin=origin_of,
         code=code_digest("moralscale.figures"),
     script:
-        "../scripts/figure.py"
+        "../scripts/figures.py"
 
 
 rule identification:

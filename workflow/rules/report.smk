@@ -26,7 +26,7 @@ rule report:
         "../../environment.yml"
     params:
         config=SETTINGS,
-        code=code_digest("moralscale.report"),
+        code=code_digest("moralscale.report", "moralscale.figures"),
     script:
         "../scripts/report.py"
 

@@ -1,0 +1,148 @@
+"""Sampling and storage, on a fit that is small but real."""
+
+from __future__ import annotations
+
+import json
+
+import h5py
+import numpy as np
+import pytest
+
+from moralscale.arrays import make_arrays
+from moralscale.composition import get_rule
+from moralscale.config import Sampler
+from moralscale.errors import ModelError
+from moralscale.fit import fit, load, save
+from moralscale.model import REPORTED
+from moralscale.priors import load_priors
+
+SAMPLER = Sampler(backend="nutpie", chains=2, tune=150, draws=60, target_accept=0.85)
+RAW = ("_z", "log__", "zerosum__")
+
+
+@pytest.fixture(scope="module")
+def arrays(few_judgments, tiny_scenes, few_composites):
+    """One judge: the smallest model, and the quickest to compile."""
+    one = few_judgments[few_judgments["judge"] == "judge-a"]
+    return make_arrays(one, tiny_scenes, few_composites, data="bridged")
+
+
+@pytest.fixture(scope="module")
+def sample(arrays, project):
+    def run(seed=11, sampler=SAMPLER, **attrs):
+        return fit(
+            arrays,
+            rule=get_rule("compressed"),
+            priors=load_priors(project / "config/priors/default.yaml"),
+            sampler=sampler,
+            seed=seed,
+            cores=1,
+            attrs=attrs,
+        )
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def tree(sample):
+    return sample(data="bridged", origin="simulated")
+
+
+@pytest.fixture(scope="module")
+def path(tree, tmp_path_factory):
+    path = tmp_path_factory.mktemp("fit") / "posterior.nc"
+    save(tree, path)
+    return path
+
+
+def test_a_fit_keeps_the_reported_quantities_and_no_raw_ones(tree, arrays):
+    posterior = tree["posterior"].dataset
+    assert set(posterior.data_vars) <= set(REPORTED)
+    assert not [name for name in posterior.data_vars if str(name).endswith(RAW)]
+    expected = {"beta", "alpha", "composite_consistency", "bridge_consistency", "theta", "phi"}
+    assert expected | {"mu", "gamma", "delta_config", "position_bias"} <= set(posterior.data_vars)
+    assert dict(posterior.sizes) == {
+        "chain": 2,
+        "draw": 60,
+        "judge": 1,
+        "scene": 51,
+        "composite": 50,
+        "foundation": 5,
+        "config": 5,
+    }
+    for name, variable in posterior.data_vars.items():
+        assert variable.dims[:2] == ("chain", "draw"), name
+        assert np.isfinite(variable.values).all(), name
+    for dim in ("judge", "scene", "composite", "foundation", "config"):
+        assert [str(v) for v in posterior[dim].values] == list(arrays.coords[dim])
+    np.testing.assert_allclose(posterior["theta"].sum("scene"), 0, atol=1e-9)
+
+
+def test_a_fit_keeps_statistics_and_the_judgments(tree, arrays):
+    stats = tree["sample_stats"].dataset
+    assert {"energy", "diverging"} <= set(stats.data_vars)
+    assert stats["diverging"].shape == (2, 60)
+    observed = tree["observed_data"].dataset
+    for name in ("first_won", "first_idx", "second_idx", "judge_idx", "arena_idx"):
+        np.testing.assert_array_equal(observed[name], getattr(arrays, name))
+
+
+def test_a_fit_says_where_it_comes_from(tree):
+    assert tree.attrs["rule"] == "compressed"
+    assert tree.attrs["prior"] == "default"
+    assert tree.attrs["seed"] == 11
+    assert tree.attrs["data"] == "bridged"
+    assert tree.attrs["origin"] == "simulated"
+    assert json.loads(tree.attrs["sampler"]) == SAMPLER.model_dump()
+    assert "pymc 6." in tree.attrs["versions"]
+
+
+def test_chains_differ_and_move(tree):
+    beta = tree["posterior"]["beta"].values
+    assert (beta.std(axis=1) > 1e-3).all()
+    assert not np.allclose(beta[0], beta[1])
+
+
+def test_what_is_saved_is_what_is_loaded(tree, path):
+    again = load(path)
+    assert again.attrs == tree.attrs
+    for group in ("posterior", "sample_stats", "observed_data"):
+        one, other = tree[group].dataset, again[group].dataset
+        assert set(one.data_vars) == set(other.data_vars)
+        assert one.sizes == other.sizes
+        for name in one.data_vars:
+            assert one[name].dims == other[name].dims
+            np.testing.assert_allclose(
+                other[name].values.astype(float), one[name].values.astype(float), rtol=1e-6
+            )
+        for dim in one.coords:
+            assert one[dim].values.tolist() == other[dim].values.tolist()
+
+
+def test_draws_on_disk_are_compressed_single_precision(path):
+    with h5py.File(path) as file:
+        for name in ("theta", "phi", "beta"):
+            assert file["posterior"][name].dtype == np.float32
+            assert file["posterior"][name].compression == "gzip"
+        assert file["observed_data"]["first_idx"].dtype == np.int32
+
+
+def test_a_loaded_posterior_does_not_hold_its_file_open(path):
+    again = load(path)
+    with h5py.File(path, "r+"):  # HDF5 refuses to write what is open for reading
+        assert again["posterior"]["beta"].shape == (2, 60)
+
+
+@pytest.mark.parametrize("content", [None, b"no posterior"])
+def test_a_file_without_a_posterior_is_a_typed_error(content, tmp_path):
+    path = tmp_path / "posterior.nc"
+    if content:
+        path.write_bytes(content)
+    with pytest.raises(ModelError, match=r"posterior\.nc: no posterior in this file"):
+        load(path)
+
+
+def test_the_same_seed_gives_the_same_draws(sample, tree):
+    again = sample(data="bridged", origin="simulated")
+    for name in ("beta", "theta", "phi"):
+        np.testing.assert_array_equal(again["posterior"][name], tree["posterior"][name])

@@ -110,16 +110,16 @@ def test_a_run_knows_its_judges_and_their_origin(default, project):
             "panels.compressed.slpe: unknown key 'slpe'; did you mean 'slope'?",
         ),
         (
-            "design/judgments/brige",
+            "design/judgments/brdge",
             3,
-            "design.judgments.brige: unknown key 'brige'; did you mean 'bridge'?",
+            "design.judgments.brdge: unknown key 'brdge'; did you mean 'bridge'?",
         ),
-        ("runs/mine/pannel", "x", "runs.mine.pannel: unknown key 'pannel'; did you mean 'panel'?"),
+        ("runs/mine/panl", "x", "runs.mine.panl: unknown key 'panl'; did you mean 'panel'?"),
         # misspelt names
         (
             "runs/mine/panel",
-            "compresed",
-            "runs.mine.panel: unknown panel 'compresed'; did you mean 'compressed'?",
+            "compresse",
+            "runs.mine.panel: unknown panel 'compresse'; did you mean 'compressed'?",
         ),
         (
             "runs/mine/judges",
@@ -128,13 +128,13 @@ def test_a_run_knows_its_judges_and_their_origin(default, project):
         ),
         (
             "design/prompts",
-            ["trolly"],
-            "design.prompts: unknown prompt 'trolly'; did you mean 'trolley'?",
+            ["troley"],
+            "design.prompts: unknown prompt 'troley'; did you mean 'trolley'?",
         ),
         (
             "fits/priors",
-            ["defalt"],
-            "fits.priors: unknown prior 'defalt'; did you mean 'default'?",
+            ["dfault"],
+            "fits.priors: unknown prior 'dfault'; did you mean 'default'?",
         ),
         (
             "panels/compressed/residuals",
@@ -157,7 +157,7 @@ def test_a_run_knows_its_judges_and_their_origin(default, project):
         ("panels/compressed/judges", 0, "panels.compressed.judges: input should be greater"),
         ("sampler/chains", 1, "sampler.chains: input should be greater than or equal to 2"),
         ("sampler/backend", "stan", "sampler.backend: input should be 'nutpie' or 'pymc'"),
-        ("fits/data", ["studdy"], "fits.data.0: input should be 'study' or 'bridged'"),
+        ("fits/data", ["studyy"], "fits.data.0: input should be 'study' or 'bridged'"),
         ("fits/rules", [], "fits.rules: list should have at least 1 item"),
         ("reporting/ci_prob", 94, "reporting.ci_prob: input should be less than 1 (given: 94)"),
         ("reporting/rope_beta", [1.05, 0.95], "reporting.rope_beta: 1.05 is not below 0.95"),
@@ -308,6 +308,6 @@ def test_a_panel_is_the_published_one_by_default():
 
 
 def test_a_suggestion_is_the_nearest_name_or_all_of_them():
-    assert suggestion("compresed", ["additive", "compressed"]) == "did you mean 'compressed'?"
+    assert suggestion("compresse", ["additive", "compressed"]) == "did you mean 'compressed'?"
     assert suggestion("zzz", ["a", "b"]) == "use one of a, b"
     assert suggestion("zzz", []) == "there are none yet"

@@ -102,8 +102,9 @@ def test_a_difference_is_told_in_log_odds_and_in_elo_alike():
     factor = 400 / np.log(10)
     for column in ("mean", "median", "sd", "hdi_low", "hdi_high", "mcse"):
         assert elo[column] == pytest.approx(factor * logit[column], rel=1e-9)
-    for column in ("pd", "rope", "rhat", "ess_bulk", "ess_tail"):
-        assert elo[column] == pytest.approx(logit[column], rel=1e-9)
+    assert (elo["pd"], elo["rope"]) == pytest.approx((logit["pd"], logit["rope"]), abs=1e-12)
+    for column in ("rhat", "ess_bulk", "ess_tail"):  # of ranks, which rounding may swap
+        assert elo[column] == pytest.approx(logit[column], rel=1e-3)
     assert logit["pd"] == pytest.approx((draws > 0).mean(), abs=1e-12)
     assert logit["rope"] == pytest.approx((np.abs(factor * draws) <= 5).mean(), abs=1e-12)
 

@@ -1,7 +1,7 @@
 # `make reproduce` and `make test` do all set-up on a fresh machine. `make help` lists the targets.
 # PYTHON=/path/to/python3.12 chooses the Python that .venv is made with.
 
-PYTEST_ARGS ?= -n 2
+PYTEST_ARGS ?= -n 2 --dist loadfile
 READY := .venv/.ready
 READY_LOCAL := .venv/.ready-local
 in_venv := PATH="$(CURDIR)/.venv/bin:$$PATH"

@@ -81,7 +81,7 @@ def test_a_fit_keeps_the_reported_quantities_and_no_raw_ones(tree, arrays):
 def test_a_fit_keeps_statistics_and_the_judgments(tree, arrays):
     stats = tree["sample_stats"].dataset
     assert {"energy", "diverging"} <= set(stats.data_vars)
-    assert stats["diverging"].shape == (2, 60)
+    assert stats["diverging"].shape == (2, 60 * SAMPLER.thin)
     observed = tree["observed_data"].dataset
     for name in ("first_won", "first_idx", "second_idx", "judge_idx", "arena_idx"):
         np.testing.assert_array_equal(observed[name], getattr(arrays, name))

@@ -28,15 +28,15 @@ OPTIONS = [
     ("bridged", "compressed", 1),
 ]
 SEVERAL = {
-    *("intensity_slope", "intensity_slope_sd", "intensity_slope_z", "cell_sd", "cell_z"),
-    *("scene_sd", "scene_z", "consistency_sd", "consistency_z", "judge_sd", "judge_z"),
+    *("intensity_slope", "intensity_slope_sd", "slope_deviation", "cell_sd", "cell_deviation"),
+    *("scene_sd", "scene_level", "consistency_sd", "consistency_z", "judge_sd", "judge_z"),
     *("gamma_sd", "gamma_z", "gamma_judge_sd", "gamma_judge_z", "config_sd", "config_z"),
     *("profile_sd", "profile_z", "composite_sd", "composite_z"),
     *("position_bias", "position_bias_sd", "position_bias_judge"),
 }
 ONE = {
-    *("intensity_slope", "intensity_slope_sd", "intensity_slope_z", "cell_sd", "cell_z"),
-    *("scene_sd", "scene_z", "gamma_sd", "gamma_z", "config_sd", "config_z"),
+    *("intensity_slope", "intensity_slope_sd", "slope_deviation", "cell_sd", "cell_deviation"),
+    *("scene_sd", "scene_level", "gamma_sd", "gamma_z", "config_sd", "config_z"),
     *("profile_sd", "profile_z", "position_bias"),
 }
 
@@ -65,7 +65,7 @@ def draw_values(model, seed=0):
         z = rng.normal(size=shape)
         if rv.name.endswith(("_sd", "composite_consistency", "bridge_consistency")):
             z = np.exp(0.4 * z - 0.7)
-        elif rv.name in {"intensity_slope_z", "consistency_z", "gamma_z"}:
+        elif rv.name in {"slope_deviation", "consistency_z", "gamma_z"}:
             z = z - z.mean()
         values[rv.name] = z
     return values
@@ -101,18 +101,9 @@ def log_density(model):
 def plain_strengths(values, arrays, rule):
     """Theta and phi by loops over judges, scenes and composites."""
     v, estimands = values, arrays.estimands
-    n_judges, n_scenes = len(arrays.coords["judge"]), len(arrays.intensity)
+    n_judges = len(arrays.coords["judge"])
     several = n_judges > 1
-    # An orthonormal basis of the deviations that are not along the line; its choice is free, so it
-    # is taken from the model's own building block.
-    off_line = null_space(np.array([[-2.0, -1.0, 0.0, 1.0, 2.0]]))
-    slope = v["intensity_slope"] + v["intensity_slope_sd"] * v["intensity_slope_z"]
-    mu = np.empty(n_scenes)
-    for s in range(n_scenes):
-        f, i = arrays.foundation_idx[s], arrays.intensity[s]
-        deviation = sum(off_line[i + 2, k] * v["cell_z"][f, k] for k in range(4))
-        mu[s] = slope[f] * i + v["cell_sd"] * deviation + v["scene_sd"] * v["scene_z"][s]
-    mu -= mu.mean()
+    mu = v["scene_level"] - v["scene_level"].mean()
     theta = np.tile(mu, (n_judges, 1))
     if several:
         for j in range(n_judges):
@@ -169,12 +160,24 @@ def plain_log_odds(values, arrays, rule):
     return np.array(log_odds)
 
 
-def plain_log_prior(values):
+def plain_cell_means(v, arrays):
+    """Mean strength of each scene's cell: a line in the intensity, and deviations across it."""
+    # The choice of an orthonormal basis is free, so it is taken from the model's building block.
+    off_line = null_space(np.array([[-2.0, -1.0, 0.0, 1.0, 2.0]]))
+    slope = v["intensity_slope"] + v["slope_deviation"]
+    means = []
+    for f, i in zip(arrays.foundation_idx, arrays.intensity, strict=True):
+        deviation = sum(off_line[i + 2, k] * v["cell_deviation"][f, k] for k in range(4))
+        means.append(slope[f] * i + deviation)
+    return np.array(means)
+
+
+def plain_log_prior(values, arrays):
     """Densities on the scale of the sampler: a log-transformed value carries its Jacobian."""
     gamma = {
         **dict(intensity_slope_sd=6, cell_sd=8, scene_sd=5, judge_sd=6, consistency_sd=10),
-        **dict(beta_sd=20, gamma_sd=15, gamma_judge_sd=30, config_sd=10, profile_sd=10),
-        **dict(composite_sd=10, alpha_sd=10, position_bias_sd=6),
+        **dict(beta_sd=20, gamma_sd=15, gamma_judge_sd=30, config_sd=10, profile_sd=15),
+        **dict(composite_sd=20, alpha_sd=10, position_bias_sd=6),
     }
     normal = {
         "intensity_slope": (0, 1),
@@ -192,9 +195,15 @@ def plain_log_prior(values):
             total += stats.norm.logpdf(x, *normal[name])
         elif name == "position_bias_judge":
             total += stats.norm.logpdf(x, values["position_bias"], values["position_bias_sd"]).sum()
-        elif name in {"intensity_slope_z", "consistency_z", "gamma_z"}:
-            # Standard normal on the (n - 1)-dimensional plane of vectors that sum to zero.
-            total += -0.5 * (x**2).sum() - 0.5 * (len(x) - 1) * np.log(2 * np.pi)
+        elif name in {"slope_deviation", "consistency_z", "gamma_z"}:
+            # Normal on the (n - 1)-dimensional plane of vectors that sum to zero.
+            sd = values["intensity_slope_sd"] if name == "slope_deviation" else 1.0
+            total += -0.5 * ((x / sd) ** 2).sum() - (len(x) - 1) * np.log(np.sqrt(2 * np.pi) * sd)
+        elif name == "cell_deviation":
+            total += stats.norm.logpdf(x, 0, values["cell_sd"]).sum()
+        elif name == "scene_level":
+            cells = plain_cell_means(values, arrays)
+            total += stats.norm.logpdf(x, cells, values["scene_sd"]).sum()
         else:
             total += stats.norm.logpdf(x).sum()
     return total
@@ -211,7 +220,7 @@ def test_log_density_is_that_of_the_plain_reading(data, rule, judges, arrays, pr
         likelihood = -np.logaddexp(0, np.where(tables.first_won, -log_odds, log_odds)).sum()
         prior, data_part = density(values)
         assert data_part == pytest.approx(likelihood, abs=1e-8)
-        assert prior == pytest.approx(plain_log_prior(values), abs=1e-8)
+        assert prior == pytest.approx(plain_log_prior(values, tables), abs=1e-8)
 
 
 def test_strengths_are_those_of_the_plain_reading_and_sum_to_zero(arrays, priors):
@@ -307,7 +316,8 @@ def test_order_and_names_of_scenes_do_not_matter(
     others = make_arrays(few_judgments.assign(**sides), scenes, composites, data="bridged")
     models = [build_model(a, priors, get_rule("compressed")) for a in (arrays("bridged"), others)]
     values = draw_values(models[0], 7)
-    turned = values | {"scene_z": values["scene_z"][order], "judge_z": values["judge_z"][:, order]}
+    levels, own = values["scene_level"][order], values["judge_z"][:, order]
+    turned = values | {"scene_level": levels, "judge_z": own}
     one, other = log_density(models[0])(values), log_density(models[1])(turned)
     assert other == pytest.approx(one, abs=1e-9)
 

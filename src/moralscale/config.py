@@ -189,7 +189,8 @@ class Sampler(Section):
     chains: int = Field(4, ge=2, le=64, description="Chains.")
     tune: int = Field(1000, ge=10, description="Tuning iterations a chain.")
     draws: int = Field(1000, ge=10, description="Draws kept a chain.")
-    target_accept: float = Field(0.9, gt=0.5, lt=1, description="Target acceptance rate of NUTS.")
+    thin: int = Field(2, ge=1, le=100, description="Iterations after tuning for each draw kept.")
+    target_accept: float = Field(0.8, gt=0.5, lt=1, description="Target acceptance rate of NUTS.")
 
 
 class Reporting(Section):
@@ -219,7 +220,7 @@ class Gates(Section):
         0.01,
         gt=0,
         lt=1,
-        description="Smallest posterior predictive p-value (two-sided) of any predictive check.",
+        description="Smallest posterior predictive p-value of any predictive check.",
     )
 
 

@@ -61,7 +61,8 @@ def fit(
     -------
     DataTree
         Groups ``posterior`` (reported and latent quantities, dims chain and draw first),
-        ``sample_stats`` and ``observed_data`` (judgments, by their places in the strength table).
+        ``sample_stats`` (of every iteration, those between the kept draws too) and
+        ``observed_data`` (judgments, by their places in the strength table).
     """
     model = build_model(arrays, priors, rule)
     names = [name for name in REPORTED if name in model.named_vars]
@@ -79,7 +80,7 @@ def fit(
     }
     result = xr.DataTree.from_dict(
         {
-            "posterior": tree["posterior"].to_dataset()[names].drop_attrs(),
+            "posterior": _thinned(tree["posterior"].to_dataset()[names], sampler.thin),
             "sample_stats": stats.drop_attrs(),
             "observed_data": _observed(arrays),
         }
@@ -170,7 +171,7 @@ def _sample_nutpie(
     LOG.info("model of %d parameters compiled in %.0f s", compiled.n_dim, seconds)
     return nutpie.sample(
         compiled,
-        draws=sampler.draws,
+        draws=sampler.draws * sampler.thin,
         tune=sampler.tune,
         chains=sampler.chains,
         cores=cores,
@@ -186,7 +187,7 @@ def _sample_pymc(
 ) -> xr.DataTree:
     with model:
         return pm.sample(
-            draws=sampler.draws,
+            draws=sampler.draws * sampler.thin,
             tune=sampler.tune,
             chains=sampler.chains,
             cores=cores,
@@ -203,7 +204,7 @@ def _progress(sampler: Sampler) -> dict[str, Any]:
     """Show a bar on a terminal, and a plain line at every tenth elsewhere."""
     if sys.stderr.isatty():
         return {"progress_bar": True}
-    total = sampler.chains * (sampler.tune + sampler.draws)
+    total = sampler.chains * (sampler.tune + sampler.draws * sampler.thin)
     tenths = iter(range(1, 11))
     due = next(tenths)
 
@@ -216,6 +217,12 @@ def _progress(sampler: Sampler) -> dict[str, Any]:
             due = next((tenth for tenth in tenths if tenth * total > done * 10), 11)
 
     return {"progress_bar": False, "progress_callback": report, "progress_rate": 500}
+
+
+def _thinned(posterior: xr.Dataset, thin: int) -> xr.Dataset:
+    """Keep the last of every `thin` iterations, numbered anew."""
+    kept = posterior.isel(draw=slice(thin - 1, None, thin)).drop_attrs()
+    return kept.assign_coords(draw=np.arange(kept.sizes["draw"]))
 
 
 def _observed(arrays: Arrays) -> xr.Dataset:

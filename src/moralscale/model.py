@@ -71,7 +71,8 @@ def build_model(arrays: Arrays, priors: Priors, rule: Rule) -> pm.Model:
     Returns
     -------
     Model
-        Free variables are standardised; deterministic ones carry the names of docs/model.md.
+        Deterministic variables carry the names of docs/model.md. Free ones are standardised, but
+        for those that the data tell better than their level does: these are centred.
     """
     with pm.Model(coords=arrays.coords) as model:
         theta = _scene_strengths(arrays, priors)
@@ -99,16 +100,19 @@ def _scene_strengths(arrays: Arrays, priors: Priors) -> Any:
     """theta: (judge, scene), sums to zero over scene."""
     draw, coords = _prior_draws(priors), arrays.coords
     intensities = np.array(coords["intensity"], dtype=float)
-    slope = draw("intensity_slope") + draw("intensity_slope_sd") * _zero_sum(
-        "intensity_slope_z", "foundation"
+    slope = draw("intensity_slope") + pm.ZeroSumNormal(
+        "slope_deviation", sigma=draw("intensity_slope_sd"), dims="foundation"
     )
     # Cells deviate across the line of their foundation, never along it: that is the slope's.
     off_line = null_space(intensities[None, :])
-    cell_z = pm.Normal("cell_z", shape=(len(coords["foundation"]), off_line.shape[1]))
-    kappa = slope[:, None] * intensities + draw("cell_sd") * (cell_z @ off_line.T)
+    shape = (len(coords["foundation"]), off_line.shape[1])
+    cell = pm.Normal("cell_deviation", 0, draw("cell_sd"), shape=shape)
+    kappa = slope[:, None] * intensities + cell @ off_line.T
     level = arrays.intensity - coords["intensity"][0]
-    scene_z = pm.Normal("scene_z", dims="scene")
-    mu = kappa[arrays.foundation_idx, level] + draw("scene_sd") * scene_z
+    # Centred down to here: the whole panel's judgments tell a scene better than its cell does.
+    mu = pm.Normal(
+        "scene_level", kappa[arrays.foundation_idx, level], draw("scene_sd"), dims="scene"
+    )
     mu = pm.Deterministic("mu", mu - mu.mean(), dims="scene")
     if len(arrays.coords["judge"]) == 1:
         return pm.Deterministic("theta", mu[None, :], dims=("judge", "scene"))

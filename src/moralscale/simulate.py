@@ -76,7 +76,7 @@ def simulate_panel(
     _refuse_twins(composites)
     rng = np.random.default_rng(_seed(seed, "panel"))
     estimands = Estimands.from_composites(scenes, composites)
-    truth = _scene_strengths(rng, scenes, len(judges))
+    truth = _scene_strengths(rng, scenes, estimands, len(judges))
     sums = estimands.component_sum(truth["theta"])
     shown = _composite_deviations(rng, panel, estimands, sums)
     rho = panel.composite_consistency
@@ -102,15 +102,21 @@ def _refuse_twins(composites: pd.DataFrame) -> None:
 
 
 def _scene_strengths(
-    rng: np.random.Generator, scenes: pd.DataFrame, n_judges: int
+    rng: np.random.Generator, scenes: pd.DataFrame, estimands: Estimands, n_judges: int
 ) -> dict[str, Array]:
-    """Scene strengths, shared (scene,) and per judge (judge, scene), each summing to zero."""
+    """Scene strengths, shared (scene,) and per judge (judge, scene), each summing to zero.
+
+    Intensities are shifted, as little as can be, so that +2/-1 and +1/+1 composites have the same
+    mean component sum: that is what makes their contrast one of anchoring.
+    """
     foundation = scenes["foundation"].map(FOUNDATIONS.index).to_numpy()
     level = scenes["intensity"].map(INTENSITIES.index).to_numpy()
     slopes = 1 + FOUNDATION_SLOPE_SD * _centred(rng, len(FOUNDATIONS))
     cells = np.outer(slopes, list(INTENSITY_CURVE.values()))
     cells += CELL_SD * rng.standard_normal(cells.shape)
     mu = cells[foundation, level] + SCENE_SD * rng.standard_normal(len(scenes))
+    share = np.array([0, 1, 0, -2, 1]) / 6  # of the contrast, by intensity
+    mu -= share[level] * np.nan_to_num(estimands.anchoring(estimands.component_sum(mu)))
     mu -= mu.mean()
     consistency = np.exp(CONSISTENCY_SD * _centred(rng, n_judges))
     theta = consistency[:, None] * mu + JUDGE_SD * rng.standard_normal((n_judges, len(scenes)))

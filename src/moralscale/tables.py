@@ -26,6 +26,10 @@ TABLES = {
 }
 
 
+#: What compression and the noise of choices between composites share, without a bridge arena.
+IN_CHOICE_NOISE = ("beta", "beta_judge", "slope", "slope_judge")
+
+
 def recovery(estimates: pd.DataFrame, truth: xr.Dataset) -> pd.DataFrame:
     """Hold estimates against what was planted.
 
@@ -124,6 +128,8 @@ def run_tables(
         frames.append(estimates.assign(data=data, rule=rule, prior=prior, origin=origin))
     keys = ["data", "rule", "prior", "origin"]
     everything = pd.concat(frames, ignore_index=True)
+    unbridged = (everything["data"] == "study") & everything["quantity"].isin(IN_CHOICE_NOISE)
+    everything.loc[unbridged, "definition"] += " In units of single-arena choice noise."
     everything = everything[keys + [name for name in everything if name not in keys]]
     tables = {
         name: everything[everything["quantity"].isin(members)] for name, members in TABLES.items()

@@ -143,8 +143,8 @@ def figure_paths(run, extension):
 
 
 def comparison_outputs(extension):
-    """What sets runs side by side, where all of them are simulated."""
-    if not all(is_simulated(run) for run in CONFIG.runs):
+    """What sets simulated runs side by side, where a configuration has several."""
+    if len(CONFIG.runs) < 2 or not all(map(is_simulated, CONFIG.runs)):
         return []
     return [f"results/comparison/figures/identification.simulated.{extension}"]
 

@@ -55,7 +55,8 @@ def recovery(estimates: pd.DataFrame, truth: xr.Dataset) -> pd.DataFrame:
                 for label, value in zip(labels(values), np.ravel(values.values), strict=True)
             ]
     planted = pd.DataFrame(rows, columns=["quantity", "index", "unit", "truth"])
-    table = estimates.merge(planted, on=["quantity", "index", "unit"], how="inner")
+    estimated = estimates[estimates["sd"] > 1e-12]  # a judge's correlation with itself is not
+    table = estimated.merge(planted, on=["quantity", "index", "unit"], how="inner")
     table["covered"] = table["truth"].between(table["hdi_low"], table["hdi_high"])
     keys = [column for column in ("data", "rule", "prior", "origin") if column in table]
     return table[

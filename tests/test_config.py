@@ -11,15 +11,13 @@ from moralscale.config import (
     Config,
     Panel,
     Sampler,
-    arena_judgments,
     load_config,
     load_judges,
     load_yaml,
-    suggestion,
     validate,
 )
-from moralscale.errors import ConfigError
-from moralscale.records import FOUNDATIONS, Arena, Origin
+from moralscale.errors import ConfigError, suggestion
+from moralscale.records import FOUNDATIONS, Origin
 
 SOURCE = "config/mine.yaml"
 
@@ -53,9 +51,9 @@ def fault(default, project):
 def test_the_default_configuration_is_the_study(default, project):
     config = load_config(default, source="config/config.yaml", root=project)
     assert set(config.runs) == {"compressed", "noisy-additive"}
-    counts = arena_judgments(config)
-    assert counts[Arena.SINGLE] + counts[Arena.COMPOSITE] == 29_134
-    assert counts[Arena.COMPOSITE] == 1_200 * len(config.judge_names("compressed"))
+    counts = config.design.judgments
+    assert counts.single + counts.composite == 29_134
+    assert counts.composite == 1_200 * len(config.judge_names("compressed"))
     one, other = (config.panels[name] for name in ("compressed", "noisy-additive"))
     # Two panels that the study's two arenas cannot tell apart, and two different truths.
     assert one.slope == other.slope == 0.862

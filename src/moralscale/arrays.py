@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from moralscale.config import suggestion
-from moralscale.errors import JudgmentError, ModelError
+from moralscale.errors import JudgmentError, ModelError, suggestion
 from moralscale.estimands import Estimands
 from moralscale.records import FOUNDATIONS, INTENSITIES, Arena, Outcome
 

@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from moralscale.config import suggestion
-from moralscale.errors import ConfigError
+from moralscale.errors import ConfigError, suggestion
 
 
 @dataclass(frozen=True)

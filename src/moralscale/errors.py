@@ -19,6 +19,9 @@ The command line prints any of these in a line or two and exits with 2.
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+
 
 class MoralscaleError(Exception):
     """Base of every error that a user can mend.
@@ -102,3 +105,12 @@ class ModelError(MoralscaleError):
 
 class GateError(MoralscaleError):
     """A fit did not pass the checks that gate it."""
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """Name the mend for a misspelt name: the nearest known one, or all of them."""
+    known = list(known)
+    near = difflib.get_close_matches(name, known, n=1)
+    if near:
+        return f"did you mean '{near[0]}'?"
+    return f"use one of {', '.join(known)}" if known else "there are none yet"

@@ -10,8 +10,8 @@ import numpy as np
 import pymc as pm
 from pymc_extras.prior import Prior, UnsupportedDistributionError
 
-from moralscale.config import load_yaml, suggestion
-from moralscale.errors import ConfigError
+from moralscale.config import load_yaml
+from moralscale.errors import ConfigError, suggestion
 
 #: Parameters with a prior of their own: those of every model, then those of single rules.
 PARAMETERS = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from moralscale.config import Judge, suggestion
-from moralscale.errors import ConfigError
+from moralscale.config import Judge
+from moralscale.errors import ConfigError, suggestion
 from moralscale.providers.base import Provider
 from moralscale.providers.local import Local
 from moralscale.providers.openai import OpenAI

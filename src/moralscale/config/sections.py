@@ -5,27 +5,19 @@
 
 from __future__ import annotations
 
-import difflib
-import json
-import re
-from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import (
     AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
-    TypeAdapter,
-    ValidationError,
     field_validator,
     model_validator,
 )
 
-from moralscale.errors import ConfigError
-from moralscale.records import FOUNDATIONS, Arena, Origin
+from moralscale.errors import suggestion
+from moralscale.records import FOUNDATIONS, Origin
 
 
 def _ascending(bounds: tuple[float, float]) -> tuple[float, float]:
@@ -265,175 +257,3 @@ class Config(Section):
             judges = self.panels[source.panel].judges
             return tuple(f"simulated-{i:02d}" for i in range(1, judges + 1))
         return source.judges
-
-
-def load_yaml(path: str | Path) -> dict[str, Any]:
-    """Read a YAML file that holds one mapping.
-
-    Raises
-    ------
-    ConfigError
-        The file is missing, is not YAML, or holds something else than a mapping.
-    """
-    path = Path(path)
-    try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ConfigError(
-            "file not found", where=str(path), mend="check the path in the configuration"
-        ) from None
-    except OSError as error:
-        raise ConfigError(f"cannot be read ({error.strerror})", where=str(path)) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        reason = " ".join(str(error).split())
-        raise ConfigError(f"not valid YAML: {reason}", where=str(path)) from None
-    if not isinstance(data, dict):
-        raise ConfigError("not a mapping of keys to values", where=str(path))
-    return data
-
-
-def load_config(data: Mapping[str, Any], *, source: str, root: str | Path = ".") -> Config:
-    """Validate a configuration and everything that it refers to by name.
-
-    Parameters
-    ----------
-    data : mapping
-        The configuration, as Snakemake or YAML gives it.
-    source : str
-        The file or files that it came from, for error messages.
-    root : path, optional
-        Folder that relative paths start from.
-
-    Raises
-    ------
-    ConfigError
-        A key is unknown, a value has the wrong type, or a panel, judge, prompt, prior or file that
-        is referred to does not exist.
-    """
-    config = validate(Config, data, source=source)
-    _check_references(config, source, Path(root))
-    return config
-
-
-def load_judges(path: str | Path) -> dict[str, Judge]:
-    """Read the descriptions of real judges, by name.
-
-    Raises
-    ------
-    ConfigError
-        The file cannot be read, a name cannot become a file name, or a description is not valid.
-    """
-    judges = load_yaml(path)
-    for name in judges:
-        try:
-            TypeAdapter(Name).validate_python(name)
-        except ValidationError as error:
-            raise _as_config_error(error, Judge, f"{path}, {name}") from None
-    return {
-        name: validate(Judge, value, source=f"{path}, {name}") for name, value in judges.items()
-    }
-
-
-def validate[S: Section](section: type[S], data: Any, *, source: str) -> S:
-    """Validate `data` as a `section`; the first fault becomes a `ConfigError`."""
-    try:
-        return section.model_validate(data)
-    except ValidationError as error:
-        raise _as_config_error(error, section, source) from None
-
-
-def _check_references(config: Config, source: str, root: Path) -> None:
-    if not (root / config.scenes).is_file():
-        raise ConfigError(
-            f"no such file: {config.scenes}", where=f"{source}, scenes", mend="check the path"
-        )
-    counts = config.design.judgments
-    needed = {"single": counts.single, "composite": counts.composite}
-    if "bridged" in config.fits.data:
-        needed["bridge"] = counts.bridge
-    for arena, count in needed.items():
-        if not count:
-            raise ConfigError(
-                f"no judgments in the {arena} arena, which a fit in fits.data reads",
-                where=f"{source}, design.judgments.{arena}",
-                mend="ask for some" + (", or fit `study` alone" if arena == "bridge" else ""),
-            )
-    for template in config.design.prompts:
-        _known(template, _stems(root / "config/prompts"), f"{source}, design.prompts", "prompt")
-    for prior in config.fits.priors:
-        _known(prior, _stems(root / "config/priors"), f"{source}, fits.priors", "prior")
-    for name, run in config.runs.items():
-        where = f"{source}, runs.{name}"
-        if run.panel is not None:
-            _known(run.panel, config.panels, f"{where}.panel", "panel")
-        if run.judges:
-            library = load_judges(root / config.judges_file)
-            for judge in run.judges:
-                _known(judge, library, f"{where}.judges", "judge")
-
-
-def _stems(folder: Path) -> list[str]:
-    return sorted(path.stem for path in folder.glob("*.yaml"))
-
-
-def _known(name: str, known: Iterable[str], where: str, kind: str) -> None:
-    known = list(known)
-    if name not in known:
-        raise ConfigError(f"unknown {kind} '{name}'", where=where, mend=suggestion(name, known))
-
-
-def suggestion(name: str, known: Iterable[str]) -> str:
-    """Name the mend for a misspelt name: the nearest known one, or all of them."""
-    known = list(known)
-    near = difflib.get_close_matches(name, known, n=1)
-    if near:
-        return f"did you mean '{near[0]}'?"
-    return f"use one of {', '.join(known)}" if known else "there are none yet"
-
-
-def _as_config_error(error: ValidationError, section: type[Section], source: str) -> ConfigError:
-    # A misspelt key is also a missing one: the first says more.
-    fault = min(error.errors(), key=lambda fault: fault["type"] != "extra_forbidden")
-    place = [str(part) for part in fault["loc"]]
-    if place[-1:] == ["[key]"]:  # pydantic's way to say that a key is at fault, not its value
-        place = place[:-2]
-    *parents, key = place or [""]
-    where = ", ".join(filter(None, [source, ".".join([*parents, key]).strip(".")]))
-    if fault["type"] == "extra_forbidden":
-        known = _keys_at(section, parents)
-        return ConfigError(f"unknown key '{key}'", where=where, mend=suggestion(key, known))
-    if fault["type"] == "missing":
-        return ConfigError(f"key '{key}' is missing", where=where, mend="add it")
-    message = re.sub(r"^Value error, ", "", fault["msg"])
-    message = re.sub(r" or instance of \w+$", "", message)
-    message = re.sub(r"(valid )?tuple", "list", message, flags=re.IGNORECASE)
-    message = re.sub(r"(valid )?dictionary", "mapping", message, flags=re.IGNORECASE)
-    if fault["type"] == "string_pattern_mismatch":
-        message = (
-            "not a name: use letters, digits, '.', '_' and '-', and begin with one of the first"
-        )
-    given = "" if fault["type"] == "value_error" else f" (given: {_short(fault['input'])})"
-    return ConfigError(message[0].lower() + message[1:] + given, where=where)
-
-
-def _keys_at(section: type[Section], path: list[str]) -> list[str]:
-    """Keys allowed where `path` leads to, from the JSON schema of `section`."""
-    schema = section.model_json_schema()
-    node: dict[str, Any] = schema
-    for part in path:
-        by_name = list(node.get("patternProperties", {}).values())
-        node = node.get("properties", {}).get(part) or (by_name[0] if by_name else {})
-        if "$ref" in node:
-            node = schema["$defs"][node["$ref"].rsplit("/", 1)[-1]]
-    return list(node.get("properties", {}))
-
-
-def _short(value: Any) -> str:
-    text = json.dumps(value, default=str)
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def arena_judgments(config: Config) -> dict[Arena, int]:
-    """Comparisons per arena over all judges."""
-    counts = config.design.judgments
-    return {arena: getattr(counts, arena.value) for arena in Arena}

@@ -1,0 +1,28 @@
+"""The configuration as types, and how it is read."""
+
+from moralscale.config.loading import load_config, load_judges, load_yaml, validate
+from moralscale.config.sections import (
+    Config,
+    Gates,
+    Judge,
+    Name,
+    Panel,
+    Reporting,
+    Sampler,
+    Section,
+)
+
+__all__ = [
+    "Config",
+    "Gates",
+    "Judge",
+    "Name",
+    "Panel",
+    "Reporting",
+    "Sampler",
+    "Section",
+    "load_config",
+    "load_judges",
+    "load_yaml",
+    "validate",
+]

@@ -65,13 +65,9 @@ def test_the_default_configuration_is_the_study(default, project):
     assert other.model_copy(update=changes) == one
 
 
-@pytest.mark.parametrize(
-    "name", ["config.yaml", "local.yaml", "quick.yaml", "frontier.yaml", "import.yaml"]
-)
+@pytest.mark.parametrize("name", ["config.yaml", "local.yaml", "quick.yaml"])
 def test_shipped_configurations_are_valid(name, project):
     path = project / "config" / name
-    if not path.is_file():
-        pytest.skip("not part of this version")
     config = load_config(load_yaml(path), source=str(path), root=project)
     assert config.runs
 

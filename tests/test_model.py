@@ -176,7 +176,7 @@ def plain_log_prior(values, arrays):
     """Densities on the scale of the sampler: a log-transformed value carries its Jacobian."""
     gamma = {
         **dict(intensity_slope_sd=6, cell_sd=8, scene_sd=5, judge_sd=6, consistency_sd=10),
-        **dict(beta_sd=20, gamma_sd=15, gamma_judge_sd=30, config_sd=10, profile_sd=15),
+        **dict(beta_sd=20, gamma_sd=15, gamma_judge_sd=30, profile_sd=15),
         **dict(composite_sd=20, alpha_sd=10, position_bias_sd=6),
     }
     normal = {
@@ -187,7 +187,9 @@ def plain_log_prior(values, arrays):
     }
     total = 0.0
     for name, x in values.items():
-        if name in gamma:
+        if name == "config_sd":
+            total += stats.gamma.logpdf(x, 4, scale=1 / 20) + np.log(x)
+        elif name in gamma:
             total += stats.gamma.logpdf(x, 2, scale=1 / gamma[name]) + np.log(x)
         elif name.endswith("_consistency"):
             total += stats.lognorm.logpdf(x, 0.4) + np.log(x)

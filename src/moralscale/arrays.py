@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from moralscale.errors import JudgmentError, ModelError, suggestion
 from moralscale.estimands import Estimands
-from moralscale.records import FOUNDATIONS, INTENSITIES, Arena, Outcome
+from moralscale.records import FOUNDATIONS, INTENSITIES, USED, Arena, Outcome
 
 Index = NDArray[np.int64]
 
@@ -99,7 +99,7 @@ def make_arrays(
     if data not in DATA:
         raise ModelError(f"unknown data '{data}'", where="data", mend=suggestion(data, DATA))
     arenas = DATA[data]
-    decided = judgments["outcome"].isin([Outcome.FIRST, Outcome.SECOND])
+    decided = judgments["outcome"].isin(USED)
     table = judgments[decided & judgments["arena"].isin(arenas)]
     for arena in arenas:
         if not (table["arena"] == arena).any():

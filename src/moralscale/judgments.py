@@ -13,7 +13,7 @@ from moralscale.errors import JudgmentError
 from moralscale.judgment_schema import ARROW_SCHEMA, COLUMNS, WHOLE, validate
 from moralscale.records import Arena, Outcome
 
-#: Outcomes that may enter a likelihood.
+#: Outcomes that are verdicts. Ties are not yet in the likelihood (docs/model.md).
 VALID = (Outcome.FIRST, Outcome.SECOND, Outcome.TIE)
 
 
@@ -102,7 +102,7 @@ def count_outcomes(table: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         judge, arena; planned, attempted and answered comparisons; one column an outcome; and
-        valid, those that may enter a likelihood (first, second, tie).
+        valid, those that are verdicts (first, second, tie).
     """
     rows = []
     for arena in Arena:

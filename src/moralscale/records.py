@@ -34,7 +34,7 @@ class Arena(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What an answer came to. Only first, second and tie enter a likelihood."""
+    """What an answer came to; only the first three are verdicts."""
 
     FIRST = "first"
     SECOND = "second"
@@ -45,6 +45,10 @@ class Outcome(StrEnum):
     EMPTY = "empty"
     AMBIGUOUS = "ambiguous"
     INVALID = "invalid"
+
+
+#: Outcomes that the likelihood reads; ties are counted and, for now, left out.
+USED = (Outcome.FIRST, Outcome.SECOND)
 
 
 class Origin(StrEnum):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from moralscale.records import Outcome
+from moralscale.records import USED, Outcome
 from moralscale.report.inputs import FIT
 
 #: Rows of the table of key estimates: quantity, unit, label.
@@ -35,7 +35,6 @@ JUDGE = (
 UNITS = {"elo": " (Elo)", "log-odds": " (log-odds)", "strength": " (log-odds)", "sd": " (log-odds)"}
 NOT_IDENTIFIED = "not identified"
 MISSED = "missed"
-_USED = (Outcome.FIRST, Outcome.SECOND, Outcome.TIE)
 
 
 @dataclass(frozen=True)
@@ -89,9 +88,10 @@ def judge_estimates(title: str, estimates: pd.DataFrame) -> Table:
 def outcome_counts(outcomes: pd.DataFrame, by: str) -> Table:
     """Planned, answered and used comparisons, and why others were not used, by arena or judge."""
     counts = outcomes.groupby(by, sort=by == "judge").sum(numeric_only=True)
+    counts["used"] = counts[[name.value for name in USED]].sum(axis=1)
     total = counts.sum().astype(int)
-    unused = [name.value for name in Outcome if name not in _USED and int(total[name]) > 0]
-    columns = ["planned", "answered", "valid", *unused]
+    unused = [name.value for name in Outcome if name not in USED and int(total[name]) > 0]
+    columns = ["planned", "answered", "used", *unused]
     rows = [[str(name), *map(_count, row[columns])] for name, row in counts.iterrows()]
     rows.append(["all", *map(_count, total[columns])])
     return Table([by, "planned", "answered", "used", *unused], rows)

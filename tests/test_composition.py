@@ -52,7 +52,7 @@ def test_compression_by_one_is_addition():
 
 def test_an_unknown_rule_gets_the_nearest_one():
     with pytest.raises(ConfigError) as error:
-        get_rule("compresse")
+        get_rule("compresse", where="mine.yaml, fits.rules")
     assert str(error.value) == (
-        "fits.rules: unknown composition rule 'compresse'; did you mean 'compressed'?"
+        "mine.yaml, fits.rules: unknown composition rule 'compresse'; did you mean 'compressed'?"
     )

@@ -14,6 +14,7 @@ from moralscale.figures.style import statement
 from moralscale.records import Origin, Outcome
 from moralscale.report import ReportFigure, ReportInputs, build_report, read_inputs
 from moralscale.report.signal import signal
+from moralscale.report.verdict import verdict
 
 HOSTILE = "<script>alert('x')</script>&\"'"
 VOID = {"meta", "img", "br", "link", "hr", "input"}
@@ -287,3 +288,16 @@ def test_published_figures_that_no_fit_has_are_shown_as_such(inputs):
     cells = Page(build_report(replace(inputs, published=published))).cells
     start = cells.index("convergence")
     assert cells[start + 1 : start + 4] == ["0.939", "not identified", "not identified"]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [(0.7, 0.95, "below 1"), (0.9, 1.1, "adding is not excluded"), (1.05, 1.3, "above 1")],
+)
+def test_verdict_follows_the_interval(low, high, words):
+    row = {"quantity": "beta", "mean": (low + high) / 2, "hdi_low": low, "hdi_high": high}
+    assert words in verdict(pd.DataFrame([row]), "94% HDI")
+
+
+def test_a_rule_without_beta_has_no_verdict():
+    assert verdict(pd.DataFrame([{"quantity": "slope"}]), "94% HDI") == ""

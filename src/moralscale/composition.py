@@ -53,7 +53,7 @@ RULES = {
 }
 
 
-def get_rule(name: str) -> Rule:
+def get_rule(name: str, *, where: str = "") -> Rule:
     """Look a rule up by name.
 
     Raises
@@ -63,6 +63,6 @@ def get_rule(name: str) -> Rule:
     """
     if name not in RULES:
         raise ConfigError(
-            f"unknown composition rule '{name}'", where="fits.rules", mend=suggestion(name, RULES)
+            f"unknown composition rule '{name}'", where=where, mend=suggestion(name, RULES)
         )
     return RULES[name]

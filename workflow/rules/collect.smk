@@ -16,6 +16,8 @@ rule collect:
         schedules=schedules,
         prompts=PROMPTS,
         truth=truth_of,
+        # Nothing is asked, or paid, for a fit whose priors are not valid; new priors ask nothing anew.
+        priors=ancient("results/{run}/design/priors.yaml"),
     output:
         "results/{run}/judgments/shards/{judge}.parquet",
     log:

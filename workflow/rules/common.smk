@@ -21,7 +21,7 @@ def validated_config():
         valid = load_config(config, source=source)
         load_scenes(valid.scenes)
         for name in valid.fits.rules:
-            get_rule(name)
+            get_rule(name, where=f"{source}, fits.rules")
     except MoralscaleError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(USER_ERROR)
@@ -140,6 +140,15 @@ def figure_paths(run, extension):
         mark=mark(run),
         extension=extension,
     )
+
+
+def all_figures(wildcards):
+    """Figures of a run, in every format."""
+    return [
+        path
+        for kind in ("pdf", "svg", "png")
+        for path in figure_paths(wildcards.run, kind)
+    ]
 
 
 def comparison_outputs(extension):

@@ -1,9 +1,9 @@
 """
 What is asked, and of whom.
 
-Inputs: the corpus (scenarios/scenes.csv).
-Outputs: results/{run}/design/composites.parquet, results/{run}/design/{arena}.parquet,
-and results/{run}/truth.nc for simulated panels.
+Inputs: the corpus (scenarios/scenes.csv), config/priors/{prior}.yaml.
+Outputs: results/{run}/design/composites.parquet, results/{run}/design/{arena}.parquet, priors.yaml (read
+and found valid), and results/{run}/truth.nc for simulated panels.
 """
 
 
@@ -62,3 +62,18 @@ rule truth:
         code=code_digest("moralscale.simulate"),
     script:
         "../scripts/truth.py"
+
+
+rule priors:
+    input:
+        expand("config/priors/{prior}.yaml", prior=CONFIG.fits.priors),
+    output:
+        "results/{run}/design/priors.yaml",
+    log:
+        "results/{run}/logs/priors.log",
+    conda:
+        "../../environment.yml"
+    params:
+        code=code_digest("moralscale.priors"),
+    script:
+        "../scripts/priors.py"

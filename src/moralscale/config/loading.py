@@ -14,6 +14,9 @@ from pydantic import TypeAdapter, ValidationError
 from moralscale.config.sections import Config, Judge, Name, Section
 from moralscale.errors import ConfigError, suggestion
 
+#: Folder beside those of runs.
+COMPARISON = "comparison"
+
 
 def load_yaml(path: str | Path) -> dict[str, Any]:
     """Read a YAML file that holds one mapping.
@@ -112,6 +115,12 @@ def _check_references(config: Config, source: str, root: Path) -> None:
         _known(prior, _stems(root / "config/priors"), f"{source}, fits.priors", "prior")
     for name, run in config.runs.items():
         where = f"{source}, runs.{name}"
+        if name == COMPARISON:
+            raise ConfigError(
+                f"'{name}' names the folder that sets runs side by side",
+                where=where,
+                mend="give the run another name",
+            )
         if run.panel is not None:
             _known(run.panel, config.panels, f"{where}.panel", "panel")
         if run.judges:

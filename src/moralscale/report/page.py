@@ -13,6 +13,7 @@ from moralscale.records import Origin
 from moralscale.report import tables
 from moralscale.report.inputs import ReportFigure, ReportInputs
 from moralscale.report.signal import signal
+from moralscale.report.verdict import verdict
 
 DATA_TITLES = {"study": "the study's two arenas", "bridged": "with the bridge arena"}
 MEANING = {
@@ -52,14 +53,16 @@ def build_report(inputs: ReportInputs) -> str:
         lstrip_blocks=True,
     )
     by_fit = tables.fits(inputs.estimates)
+    interval = f"{inputs.ci_prob:.0%} {inputs.ci_kind.upper()}"
     return environment.get_template("page.html.j2").render(
         run=inputs.run,
         origin=inputs.origin.value,
         simulated=inputs.origin is Origin.SIMULATED,
         panel=inputs.panel,
         planted=_planted(inputs.recovery),
-        interval=f"{inputs.ci_prob:.0%} {inputs.ci_kind.upper()}",
+        interval=interval,
         signals={title: signal(rows) for title, rows in by_fit.items()},
+        verdicts={title: verdict(rows, interval) for title, rows in by_fit.items()},
         arenas=tables.outcome_counts(inputs.outcomes, "arena"),
         judges=tables.outcome_counts(inputs.outcomes, "judge"),
         failed=int((~inputs.checks["passed"].astype(bool)).sum()),

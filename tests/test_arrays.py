@@ -137,3 +137,15 @@ def test_a_table_of_one_judge_has_one_judge(few_judgments, tiny_scenes, few_comp
     arrays = make_arrays(one, tiny_scenes, few_composites, data="bridged")
     assert arrays.coords["judge"] == ["judge-b"]
     assert set(arrays.judge_idx) == {0}
+
+
+def test_a_judge_without_a_verdict_is_left_out_aloud(
+    few_judgments, tiny_scenes, few_composites, caplog
+):
+    silent = sorted(few_judgments["judge"].unique())[0]
+    outcome = few_judgments["outcome"].mask(few_judgments["judge"] == silent, "refusal")
+    table = few_judgments.assign(outcome=outcome)
+    with caplog.at_level("WARNING", logger="moralscale"):
+        arrays = make_arrays(table, tiny_scenes, few_composites, data="bridged")
+    assert silent not in arrays.coords["judge"]
+    assert silent in caplog.text

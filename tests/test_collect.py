@@ -25,6 +25,7 @@ from moralscale.providers.base import Ask
 from moralscale.providers.simulated import Simulated, truth_of
 from moralscale.records import Arena, Origin
 from moralscale.scenes import load_scenes
+from moralscale.scripting import job
 from moralscale.simulate import simulate_panel
 
 ROOT = Path(__file__).parents[1]
@@ -175,6 +176,26 @@ def test_parsing_needs_neither_judge_nor_lock(world, collected):
     missing = parse_journal(asks, provider, path.with_name("none.jsonl"), Origin.SIMULATED)
     assert missing["outcome"].isna().all()
     assert (missing["attempts"] == 0).all()
+
+
+def test_a_count_of_tokens_beyond_reason_is_none(world, tmp_path):
+    path, part = tmp_path / "j.jsonl", world["schedule"].head(2)
+    run(world, path, schedule=part)
+    records = list(read_attempts(path))
+    records[0]["usage"] = [10**30, 5, -3]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    table = run(world, path, schedule=part).set_index("comparison_id")
+    found = table.loc[records[0]["comparison_id"]]
+    assert (found["input_tokens"], found["output_tokens"], found["reasoning_tokens"]) == (0, 5, 0)
+
+
+def test_an_interrupt_is_one_line(tmp_path, capsys):
+    log = tmp_path / "job.log"
+    with pytest.raises(SystemExit) as caught, job(log):
+        raise KeyboardInterrupt
+    assert caught.value.code == 130
+    told = "interrupted: what was answered is kept; run the same command again\n"
+    assert log.read_text() == capsys.readouterr().err == told
 
 
 def test_the_judge_sees_neither_ids_nor_labels_of_the_design(world, collected):

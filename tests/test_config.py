@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import copy
+import datetime
+import re
 
 import pytest
 import yaml
 
 from moralscale.config import (
     Config,
+    Judge,
     Panel,
     Sampler,
     load_config,
@@ -242,7 +245,7 @@ def test_a_file_that_is_no_mapping_is_one_line(content, message, tmp_path):
     path.write_bytes(content)
     with pytest.raises(ConfigError) as error:
         load_yaml(path)
-    assert str(error.value).startswith(f"{path}: {message}")
+    assert re.match(rf"{re.escape(str(path))}(, line \d+)?: {message}", str(error.value))
     assert "\n" not in str(error.value)
 
 
@@ -284,6 +287,31 @@ def test_a_wrong_judge_is_one_line(judges, message, tmp_path):
         load_judges(path)
     assert str(error.value).startswith(f"{path}, {message}")
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "key", ["sk-planted-7f", "planted 7", "7planted", ["planted"], "planted\n"]
+)
+def test_a_key_in_place_of_its_variable_is_not_shown(key):
+    described = {"provider": "openai", "model": "m", "api_key_env": key}
+    with pytest.raises(ConfigError, match=r"api_key_env: not the name of an env.*; put") as caught:
+        validate(Judge, described, source="j.yaml, x")
+    assert "planted" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["", "_", "OPENAI_API_KEY", "key2"])
+def test_names_of_variables_are_taken(name):
+    described = {"provider": "openai", "model": "m", "api_key_env": name}
+    assert validate(Judge, described, source="j.yaml, x").api_key_env == name
+
+
+@pytest.mark.parametrize(
+    "value", [float("nan"), float("inf"), [1, {"a": float("-inf")}], datetime.date(2026, 1, 1)]
+)
+def test_settings_that_cannot_be_sent_are_refused(value):
+    described = {"provider": "openai", "model": "m", "settings": {"top_p": value}}
+    with pytest.raises(ConfigError, match=r"x, settings: 'top_p' cannot be sent; use"):
+        validate(Judge, described, source="j.yaml, x")
 
 
 def test_judges_are_read_by_name(tmp_path):

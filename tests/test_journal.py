@@ -182,6 +182,32 @@ def test_failed_write_leaves_no_half_line(tmp_path):
     assert path.read_bytes() == attempt(1).line()
 
 
+@pytest.mark.parametrize("taken", ["judge.jsonl", "judge.jsonl.lock"])
+def test_a_folder_in_place_of_a_file_is_told(tmp_path, taken):
+    (tmp_path / taken).mkdir()
+    with pytest.raises(JournalError, match=rf"{taken}: .* Is a directory; make this file"):
+        with open_journal(tmp_path / "judge.jsonl"):
+            pass
+
+
+def test_a_file_in_place_of_the_folder_is_told(tmp_path):
+    (tmp_path / "journal").write_text("")
+    with pytest.raises(JournalError, match=r"journal: .* File exists; make this file"):
+        with open_journal(tmp_path / "journal" / "judge.jsonl"):
+            pass
+
+
+def test_a_journal_that_is_a_folder_cannot_be_read(tmp_path):
+    with pytest.raises(JournalError, match="Is a directory"):
+        list(read_attempts(tmp_path))
+
+
+def test_errors_of_the_job_are_not_those_of_the_journal(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        with open_journal(tmp_path / "judge.jsonl"):
+            (tmp_path / "none").read_bytes()
+
+
 def test_line_is_plain_json():
     record = json.loads(attempt(1).line())
     assert record["contestants"] == ["s1", "s2", "a", "a"]

@@ -162,11 +162,13 @@ def test_acts_that_are_not_lines(acts):
             "key name: 'yours' differs from the file's name; write 'mine'",
         ),
         ("[A, B]", "[A]", "key labels: ['A'] is not a list of two"),
-        ("[A, B]", "[A, a]", "key labels: labels 'A' and 'a' read the same"),
+        ("[A, B]", '["A", "(A)"]', "key labels: two labels that read the same"),
+        ("[A, B]", "[A, B]\nname: other", "key 'name' is given twice"),
+        ("[A, B]", "[A, a]", "key labels: two labels that read the same"),
         ("[A, B]", "[1, 2]", "key labels: label 1 is not a word"),
         ("[A, B]", "[A, '']", "key labels: label '' is not a word"),
         ("[A, B]", "[A, B", "not valid YAML"),
-        (GOOD, "just text", "no keys found"),
+        (GOOD, "just text", "not a mapping of keys"),
     ],
 )
 def test_bad_template(tmp_path, old, new, message):
@@ -180,5 +182,5 @@ def test_bad_template(tmp_path, old, new, message):
 
 
 def test_missing_template(tmp_path):
-    with pytest.raises(ConfigError, match=r"absent\.yaml: cannot be read"):
+    with pytest.raises(ConfigError, match=r"absent\.yaml: file not found"):
         load_template(tmp_path / "absent.yaml")

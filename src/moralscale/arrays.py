@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from moralscale.errors import JudgmentError, ModelError, suggestion
 from moralscale.estimands import Estimands
 from moralscale.records import FOUNDATIONS, INTENSITIES, USED, Arena, Outcome
 
+LOG = logging.getLogger(__name__)
 Index = NDArray[np.int64]
 
 #: Which arenas a fit reads, by the name of its data.
@@ -112,6 +114,8 @@ def make_arrays(
             )
     bridged = Arena.BRIDGE in arenas
     judge_names = sorted(table["judge"].unique())
+    for judge in sorted(set(judgments["judge"]) - set(judge_names)):
+        LOG.warning("%s chose neither option in any comparison, and is left out of the fit", judge)
     slots = _slots(scenes["id"], composites["composite_id"], bridged)
     judge_idx = pd.Index(judge_names).get_indexer(pd.Index(table["judge"]))
     arena_idx = pd.Index([str(a) for a in arenas]).get_indexer(pd.Index(table["arena"]))

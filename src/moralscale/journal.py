@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 from moralscale.attempts import Attempt
 from moralscale.errors import JournalError
@@ -102,13 +102,13 @@ def open_journal(path: str | Path) -> Iterator[Journal]:
     Raises
     ------
     JournalError
-        Another process is writing, or a line is damaged.
+        Another process is writing, a line is damaged, or the file cannot be opened.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
     with _sole_writer(path):
-        _repair_tail(path)
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        with _typed_faults(path):
+            _repair_tail(path)
+            descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         try:
             journal = Journal(path, descriptor)
             try:
@@ -125,12 +125,13 @@ def read_attempts(path: str | Path) -> Iterator[dict[str, Any]]:
     Raises
     ------
     JournalError
-        A line is damaged; names file and line.
+        A line is damaged, or the file cannot be read; names file and line.
     """
     path = Path(path)
-    if not path.exists():
-        return
-    with path.open("rb") as file:
+    with _typed_faults(path):
+        if not path.exists():
+            return
+    with _typed_faults(path), path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             if line.endswith(b"\n"):
                 yield _decoded(line, f"{path}, line {number}")
@@ -192,17 +193,35 @@ def _tail(file: Any) -> tuple[int, bytes]:
 @contextmanager
 def _sole_writer(path: Path) -> Iterator[None]:
     """Hold the journal's lock; the operating system lets go of it when the process ends."""
-    lock = path.with_name(path.name + ".lock")
-    with lock.open("a+", encoding="ascii") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.seek(0)
-            holder = file.read().strip() or "unknown"
-            what = f"process {holder} is writing this journal"
-            mend = "wait until it ends, or stop it"
-            raise JournalError(what, where=str(path), mend=mend) from None
-        file.truncate(0)
-        file.write(f"{os.getpid()} on {os.uname().nodename}\n")
-        file.flush()
+    with _typed_faults(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.with_name(path.name + ".lock").open("a+", encoding="ascii")
+    with file:
+        with _typed_faults(path):
+            _take(file, path)
         yield
+
+
+def _take(file: TextIO, path: Path) -> None:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.seek(0)
+        holder = file.read().strip() or "unknown"
+        what = f"process {holder} is writing this journal"
+        mend = "wait until it ends, or stop it"
+        raise JournalError(what, where=str(path), mend=mend) from None
+    file.truncate(0)
+    file.write(f"{os.getpid()} on {os.uname().nodename}\n")
+    file.flush()
+
+
+@contextmanager
+def _typed_faults(path: Path) -> Iterator[None]:
+    """Turn what the file system refuses into a `JournalError`."""
+    try:
+        yield
+    except OSError as error:
+        what = f"the journal cannot be used: {error.strerror or error}"
+        mend = "make this file and its folder writable, or move what stands in their place"
+        raise JournalError(what, where=str(error.filename or path), mend=mend) from None

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
+from moralscale.answers import parse_answer
+from moralscale.config import load_yaml
 from moralscale.errors import ConfigError, SceneError
 
 _KEYS = ("name", "labels", "system", "text")
@@ -74,7 +74,7 @@ def load_template(path: str | Path) -> PromptTemplate:
         is unknown, missing, repeated or not alone on its line.
     """
     path = Path(path)
-    fields = _read(path)
+    fields = load_yaml(path)
     for key in fields:
         if key not in _KEYS:
             raise _error(path, str(key), f"unknown key {key!r}", f"use only {', '.join(_KEYS)}")
@@ -145,24 +145,6 @@ def _act_lines(acts: Sequence[str], option: str) -> str:
     return "\n".join(f"- {act}" for act in acts)
 
 
-def _read(path: Path) -> dict:
-    try:
-        fields = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(
-            f"cannot be read ({error.strerror})", where=str(path), mend="check the path"
-        ) from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        line = getattr(getattr(error, "problem_mark", None), "line", None)
-        place = str(path) if line is None else f"{path}, line {line + 1}"
-        raise ConfigError(
-            "not valid YAML in UTF-8", where=place, mend="check quotes and indentation"
-        ) from error
-    if not isinstance(fields, dict):
-        raise ConfigError("no keys found", where=str(path), mend=f"give {', '.join(_KEYS)}")
-    return fields
-
-
 def _error(path: Path, key: str, what: str, mend: str) -> ConfigError:
     return ConfigError(what, where=f"{path}, key {key}", mend=mend)
 
@@ -188,6 +170,8 @@ def _check_text(path: Path, text: str) -> None:
                 f"placeholder {{{name}}} not once and alone on its line",
                 "give it one line of its own, without indentation",
             )
+    if lines.index("{first}") > lines.index("{second}"):
+        raise _error(path, "text", "{second} stands above {first}", "show the first option first")
 
 
 def _checked_labels(path: Path, labels: object) -> tuple[str, str]:
@@ -198,6 +182,9 @@ def _checked_labels(path: Path, labels: object) -> tuple[str, str]:
     for label in labels:
         if not isinstance(label, str) or not label.strip() or len(label.splitlines()) != 1:
             raise _error(path, "labels", f"label {label!r} is not a word", mend)
-    if first.strip().casefold() == second.strip().casefold():
-        raise _error(path, "labels", f"labels {first!r} and {second!r} read the same", mend)
-    return first.strip(), second.strip()
+    first, second = first.strip(), second.strip()
+    try:
+        parse_answer(first, (first, second))
+    except ConfigError as error:  # labels that the parser cannot tell apart
+        raise _error(path, "labels", error.what, mend) from None
+    return first, second

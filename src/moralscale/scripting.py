@@ -12,6 +12,8 @@ from moralscale.errors import MoralscaleError
 
 #: Exit code of an error that a user can mend.
 USER_ERROR = 2
+#: Exit code of a job that was interrupted, as shells give it.
+INTERRUPTED = 130
 
 
 @contextmanager
@@ -26,7 +28,7 @@ def job(log: str | Path | None = None) -> Iterator[None]:
     Raises
     ------
     SystemExit
-        With code 2, after a `MoralscaleError`.
+        With code 2, after a `MoralscaleError`; with 130, after an interrupt.
     """
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
     if log is not None:
@@ -42,6 +44,9 @@ def job(log: str | Path | None = None) -> Iterator[None]:
     except MoralscaleError as error:
         logger.error("error: %s", error)
         sys.exit(USER_ERROR)
+    except KeyboardInterrupt:
+        logger.error("interrupted: what was answered is kept; run the same command again")
+        sys.exit(INTERRUPTED)
     finally:
         for handler in handlers:
             logger.removeHandler(handler)

@@ -13,6 +13,7 @@ from dataclasses import replace
 import pytest
 from conftest import Reaction, completion, steady
 
+from moralscale.collect import asking
 from moralscale.errors import JournalError, PermanentError, TransientError
 from moralscale.journal import open_journal, read_attempts
 
@@ -121,7 +122,8 @@ def test_waiting_workers_do_not_hold_up_a_stop(collecting, server, judge):
 
 def test_server_that_never_answers_ends_the_job(collecting, server, judge):
     server.react = lambda number, request: Reaction(503, {"error": {"message": "down"}})
-    with pytest.raises(TransientError, match="HTTP 503: down"):
+    told = "HTTP 503: down; 5 questions in a row .*: is the server running. answers so far are kept"
+    with pytest.raises(TransientError, match=told):
         collecting.run(judge, tries=2, give_up=5)
     assert 10 <= len(server.requests) <= 2 * (5 + judge.concurrency)
 
@@ -203,6 +205,18 @@ def test_two_runs_on_one_journal(collecting, server, judge):
         with pytest.raises(JournalError, match=f"process {os.getpid()} on .* is writing"):
             collecting.run(judge, n=3)
     assert server.requests == []
+
+
+def test_an_answer_that_cannot_be_parsed_is_kept(collecting, server, judge, monkeypatch):
+    def fail(*_):
+        raise ValueError("no parser for this")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(asking, "parse_answer", fail)
+        with pytest.raises(ValueError, match="no parser for this"):
+            collecting.run(judge, n=1)
+    assert collecting.run(judge, n=1)["outcome"].isin(["first", "second"]).all()
+    assert len(server.requests) == 1
 
 
 RUN = """

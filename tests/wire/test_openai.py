@@ -13,6 +13,8 @@ from moralscale.errors import ConfigError, PermanentError, TransientError
 from moralscale.journal import read_attempts
 from moralscale.providers import make_provider
 from moralscale.providers.base import Ask
+from moralscale.providers.http import HttpTransport
+from moralscale.records import Usage
 
 ASK = Ask("c" * 16, "Be brief.", "Whom?", ("A", "B"), ("x", "y", "a", "a"), "trolley", 1)
 
@@ -73,6 +75,38 @@ def test_every_shape_of_an_answer_is_read(server, judge, body, text, stop):
 
 
 @pytest.mark.parametrize(
+    ("told", "count"),
+    [(0, 0), (7, 7), (2**31 - 1, 2**31 - 1), (2**31, 0), (10**30, 0), (-1, 0), (True, 0), ("7", 0)],
+)
+def test_only_what_can_be_a_count_of_tokens_is_one(server, judge, told, count):
+    details = {"reasoning_tokens": told}
+    usage = {
+        "prompt_tokens": told,
+        "completion_tokens": told,
+        "completion_tokens_details": details,
+    }
+    server.react = always(Reaction(body={**completion(), "usage": usage}))
+    assert ask(judge).usage == Usage(count, count, count)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:99999/v1", "http://127.0.0.1:x/v1", "http://\x00/v1"]
+)
+def test_an_address_that_breaks_only_when_used_is_a_typed_error(url):
+    async def post():
+        transport = HttpTransport("http://127.0.0.1/v1", where="judge", timeout=5)
+        transport.base_url = url
+        transport.open("")
+        try:
+            await transport.post("/chat/completions", {}, {})
+        finally:
+            await transport.close()
+
+    with pytest.raises(PermanentError, match="check base_url"):
+        asyncio.run(post())
+
+
+@pytest.mark.parametrize(
     ("status", "error"),
     [
         (400, {"code": "content_filter", "message": "The response was filtered"}),
@@ -100,8 +134,19 @@ def test_blocks_by_policy_are_answers(server, judge, status, error):
         (Reaction(529, {"error": {"message": "overloaded"}}), "HTTP 529: overloaded"),
         (Reaction(200, {"error": {"code": 502, "message": "upstream"}}), "HTTP 200: upstream"),
         (Reaction(200, {"error": {"code": "server_error", "message": "x"}}), "HTTP 200: x"),
-        (Reaction(200, {"choices": []}), "HTTP 200"),
-        (Reaction(200, {"choices": [None]}), "HTTP 200"),
+        (
+            Reaction(200, {"choices": []}),
+            r"HTTP 200 without an answer \(no choices\); check base_u",
+        ),
+        (Reaction(200, {"choices": [None]}), "HTTP 200 without an answer"),
+        (Reaction(200, {"hello": "world"}), "HTTP 200 without an answer"),
+        (Reaction(200, b""), "HTTP 200 without an answer"),
+        (Reaction(202, b""), "HTTP 202 without an answer"),
+        (
+            Reaction(204, b""),
+            r"HTTP 204 without an answer \(no choices\); check base_url and model",
+        ),
+        (Reaction(200, b"no gzip", {"content-encoding": "gzip"}), "DecodingError"),
         (Reaction(200, b"not json"), "not a JSON object"),
         (Reaction(200, b"[" * 100_000), "nested too deeply"),
         (Reaction(200, {"a": json.loads("[" * 90 + "]" * 90)}), "nested too deeply"),
@@ -179,6 +224,11 @@ def test_no_server_at_all(judge):
     [
         ({"base_url": ""}, "base_url is missing"),
         ({"base_url": "api.example.org"}, "not an address"),
+        ({"base_url": "http://[::1/v1"}, "not an address"),
+        ({"base_url": "http://127.0.0.1:99999/v1"}, "not an address"),
+        ({"base_url": "http://127.0.0.1:x/v1"}, "not an address"),
+        ({"base_url": "http://127.0.0.999/v1"}, "not an address"),
+        ({"base_url": "http://a..b/v1"}, "not an address"),
         ({"base_url": "https://me:pw@api.example.org/v1"}, "credentials"),
         ({"base_url": "https://api.example.org/v1?key=abc"}, "credentials"),
         ({"settings": {"stream": True}}, "'stream' is not a sampling setting"),

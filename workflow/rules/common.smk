@@ -5,10 +5,12 @@ What all rules share: the validated configuration, names of files, wildcards.
 import sys
 
 from moralscale.composition import get_rule
-from moralscale.config import load_config, load_judges
+from moralscale.config import load_config, load_judges, load_yaml
 from moralscale.digest import code_digest
 from moralscale.errors import MoralscaleError
 
+from moralscale.prompts import load_template
+from moralscale.providers import make_provider
 from moralscale.records import Arena, Origin
 from moralscale.scenes import load_scenes
 from moralscale.scripting import USER_ERROR
@@ -18,8 +20,15 @@ def validated_config():
     """Check everything before the graph is built; an error is one line and exit code 2."""
     source = ", ".join(map(str, workflow.configfiles)) or "config"
     try:
+        for path in workflow.configfiles:
+            load_yaml(path)  # Snakemake's reader lets the last of two equal keys win
         valid = load_config(config, source=source)
         load_scenes(valid.scenes)
+        for name in valid.design.prompts:
+            load_template(f"config/prompts/{name}.yaml")
+        for run in valid.runs.values():
+            for judge in run.judges:
+                make_provider(judge, load_judges(valid.judges_file)[judge])
         for name in valid.fits.rules:
             get_rule(name, where=f"{source}, fits.rules")
     except MoralscaleError as error:

@@ -37,16 +37,26 @@ _WHY = r"(?:because|since|as|for|due|over|rather|instead|not|and not)\b"
 _END = rf"(?=[\"')\]}}]{{0,3}}(?:\s{{0,3}}(?:[.!;)(—\n]|\Z)|,?\s{_WHY}))"
 _IS = r"(?:\s(?:is|was|would be|must be|has to be|remains|goes to)\b)"
 
-#: What follows an option that is not chosen.
+# Harm to an option; "to sacrifice their time" praises it instead.
+_HARM = (
+    r"(?:(?:die|perish|suffer|sacrificed|killed?|hit|struck|crushed|harmed|run over)\b"
+    r"|sacrifice\b(?!\s(?:(?:them|him|her)sel|their|his|her|its|time)))"
+)
+_DUE = r"(?:to|should|must|will|has to|ought to|deserves to)"
+#: What follows an option that is not chosen, or chosen to be harmed.
 _REJECTED = (
     r"(?!'s\b(?! life)|\s\w{1,8}n't\b"
+    rf"|\s{_DUE} (?:be |get )?{_HARM}|\s(?:as|for) (?:the |a )?(?:sacrifice|victim|casualty)\b"
+    r"|[\"')\]]{0,3},?\s\(?(?:(?:is|was|as|would be|must be|seems) )?(?:\w{1,12} ){0,4}"
+    rf"{_NOUN} (?:(?:who|that|which) )?(?:{_DUE}|(?:I|we) (?:would|will)|I'd) (?:be |get )?{_HARM}"
     r"|\s(?:(?:to|should|must|will) (?:be )?)?(?:die|dies|sacrificed|killed)\b"
     r"|\s(?:is|was|did|does|seems|should|would) (?:clearly |the |morally )?"
     r"(?:not|never|worse|wrong|bad)\b)"
 )
 
 #: How a choice is stated: rule, kind, pattern. <T> is an option. Only "final" counts in a text that
-#: was cut off; "prose" does not count in a question or before a condition.
+#: was cut off; "prose" does not count in a question or before a condition, "fallback" not beside
+#: any other.
 _TABLE = (
     ("whole text", "final", rf"\A\W{{0,60}}(?:{_FILL}\W{{1,4}}){{0,2}}<T>\W{{0,60}}\Z"),
     ("marked", "final", r"(?:\[\[|\\boxed ?\{(?:\\\w{1,10} ?\{)?)\s{0,3}<T>\s{0,3}[\]}]"),
@@ -82,12 +92,12 @@ _TABLE = (
     (
         "concluded",
         "prose",
-        r"\b(?:so|therefore|thus|hence|overall|ultimately|finally|wait|actually|correction"
+        r"\b(?:(?:no|wait|hmm|actually)[,.!]{1,3}\s{1,3}"
+        r"|(?:so|therefore|thus|hence|overall|ultimately|finally|wait|actually|correction"
         r"|on balance|in the end|but|still"
         r"|in conclusion|on reflection|consequently|it's|it is|it must be|if (?:forced|pressed)"
-        rf"|if I (?:must|have to|had to)(?: \w{{1,10}}){{0,3}})[,:]? {{1,2}}<T>{_END}",
+        rf"|if I (?:must|have to|had to)(?: \w{{1,10}}){{0,3}})[,:]? {{1,2}})<T>{_END}",
     ),
-    ("closing", "line", r"[.!?—]\s{1,3}<T>[^\w\n]{0,6}\Z"),
     (
         "praised",
         "prose",
@@ -97,6 +107,8 @@ _TABLE = (
         r"|(?:should|must|ought to|deserves to|has to) (?:be (?:saved|spared|rescued|helped|chosen)"
         r"|live|survive)\b|acted (?:morally )?better|wins)",
     ),
+    # A judge that goes on with the prompt ends the same way: only without any other verdict.
+    ("closing", "fallback", r"[.!?—]\s{1,3}<T>(?![^\w\n]{0,4}(?:\.\.|…))[^\w\n:]{0,6}\Z"),
 )
 # Words that may follow a label but never the article 'a', or the pronoun 'I'.
 _FOLLOWS = {
@@ -114,7 +126,7 @@ _FOLLOWS = {
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One way to state a choice; `kind` is ``"final"``, ``"line"`` or ``"prose"``."""
+    """One way to state a choice; `kind` is "final", "line", "prose" or "fallback"."""
 
     rule: str
     kind: str
@@ -133,14 +145,17 @@ VERDICTS = tuple(
 _ORDINALS = (("first", "former", "1st", "1", "one"), ("second", "latter", "2nd", "2", "two"))
 _JOINED = r"(?:/|\||&|\+|and/or|or|and|nor|vs\.?|versus)"
 
-#: Both options in one breath ("A or B"): no choice, whatever stands before it.
-PAIRS = tuple(
+#: Both options in one breath ("A or B"), or one excepted from a crowd ("anyone but A", which leaves
+#: open whether the other is meant): no choice, whatever stands before it.
+UNCHOSEN = tuple(
     re.compile(pattern, re.IGNORECASE | re.MULTILINE)
     for pattern in (
         rf"(?P<one>{OPTION})[\"')\]}}]{{0,3}}\s{{0,3}}{_JOINED}\s{{0,3}}[\"'(\[{{]{{0,3}}(?!(?P=one)){OPTION}",
         rf"(?P<one>{OPTION})[ ,;()\[\]\"']{{1,8}}(?!(?P=one)){OPTION}[^\w\n]{{0,6}}$",
         rf"^[^\w\n]{{0,12}}(?P<one>{OPTION})[^\w\n]{{0,6}}\n[^\w]{{0,12}}"
-        rf"(?!(?P=one)){OPTION}[^\w\n]{{0,6}}$",
+        rf"(?!(?P=one)){OPTION}[^\w\n:]{{0,6}}$",
+        r"\b(?:(?:any|every|no|some)(?:one|body|thing| one)|all|none)(?: else)?,? "
+        rf"(?:but|except(?: for)?|other than|besides) [\"'(\[]{{0,2}}{OPTION}",
     )
 )
 #: A text that names an option, or both at once, without a choice.

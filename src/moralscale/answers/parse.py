@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from moralscale.answers.grammar import FIRST, KEY, MENTION, PAIRS, VERDICTS, options
+from moralscale.answers.grammar import FIRST, KEY, MENTION, OPTION, UNCHOSEN, VERDICTS, options
 from moralscale.answers.text import normalise, plain_label, strip_reasoning, unpack
 from moralscale.errors import ConfigError, JudgmentError
 from moralscale.records import Outcome
@@ -24,9 +24,19 @@ from moralscale.records import Outcome
 STOPS = ("stop", "length", "refusal", "blocked")
 
 _NEGATED = re.compile(r"\b(?:not|never|cannot|neither|nor|no way|unable|without)\b|n't\b", re.I)
-_CLAUSE = re.compile(r"[.,;:!?\n—]")
+_SUPPOSED = re.compile(
+    r"\b(?:you|one|(?:some|many|most)(?: people| others)?|others|people|someone|critics|they)"
+    r"(?:'d| (?:may|might|could|can|will|would))?(?: (?:still|well|also|first|initially))?"
+    r" (?:think|say|argue|believe|feel|claim|assume|object|suppose|insist|suggest|conclude)\b"
+    r"|\bit (?:may|might|could) (?:seem|appear)\b",
+    re.I,
+)
+_CLAUSE = re.compile(r"[.,;:!?\n—]|\b(?:but|yet)\b", re.I)
 _CONTRAST = re.compile(r"(?:but|so|therefore|thus|hence)\b", re.I)
 _OPEN = re.compile(r"[^.!?\n]{0,200}\?|[^.!?\n]{0,80}\b(?:(?<!even )if|unless)\b", re.I)
+_COUNTERFACTUAL = re.compile(
+    rf"\bif (?:only )?(?:{OPTION}|they|he|she) (?:had|hadn't|were|weren't)\b[^.!?\n]*\Z", re.I
+)
 _REFUSAL = re.compile(
     r"\b(?:can ?not|can't|won't|will not|unable to|not able to|refuse to|decline to|prefer not to"
     r"|rather not|not (?:going|willing|comfortable|appropriate)|uncomfortable|don't (?:feel|want)"
@@ -127,15 +137,15 @@ def _plain_labels(labels: Sequence[str]) -> tuple[str, str]:
 def _last_verdict(text: str, cut: bool) -> Answer | None:
     """Last statement of a choice in a marked text; of a text that was cut, only final ones."""
     last, answer = -1, None
-    for start, found in _verdicts(text, cut):
-        if start > last:
+    for start, kind, found in _verdicts(text, cut):
+        if start > last and not (kind == "fallback" and answer):
             last, answer = start, found
     return answer
 
 
-def _verdicts(text: str, cut: bool) -> Iterator[tuple[int, Answer]]:
-    """Statements of a choice: where the option stands, and the answer it makes."""
-    paired = _paired(text)
+def _verdicts(text: str, cut: bool) -> Iterator[tuple[int, str, Answer]]:
+    """Statements of a choice: where the option stands, their kind and the answer they make."""
+    unchosen = _unchosen(text)
     for verdict in VERDICTS:
         if cut and verdict.kind != "final":
             continue
@@ -143,18 +153,18 @@ def _verdicts(text: str, cut: bool) -> Iterator[tuple[int, Answer]]:
         if verdict.rule == "opening" and len({match["option"] for match in matches}) > 1:
             continue  # a list of both options, not a choice
         for match in matches:
-            start, end = match.span("option")
+            start = match.start("option")
             if start < 0:
-                yield match.end(), Answer(Outcome.TIE, match[0].strip(), verdict.rule)
-            elif not paired[start] and not (verdict.kind == "prose" and _OPEN.match(text, end)):
+                yield match.end(), verdict.kind, Answer(Outcome.TIE, match[0].strip(), verdict.rule)
+            elif not unchosen[start] and not (verdict.kind == "prose" and _open(match)):
                 side = Outcome.FIRST if match["option"] == FIRST else Outcome.SECOND
-                yield start, Answer(side, match[0].strip(), verdict.rule)
+                yield start, verdict.kind, Answer(side, match[0].strip(), verdict.rule)
 
 
-def _paired(text: str) -> bytearray:
-    """Flag per character: whether it belongs to both options named in one breath."""
+def _unchosen(text: str) -> bytearray:
+    """Flag per character: whether it names both options in one breath, or an exception."""
     flags = bytearray(len(text))
-    for pattern in PAIRS:
+    for pattern in UNCHOSEN:
         for match in pattern.finditer(text):
             start, end = match.span()
             flags[start:end] = b"\1" * (end - start)
@@ -162,17 +172,24 @@ def _paired(text: str) -> bytearray:
 
 
 def _denied(text: str, start: int) -> bool:
-    """Whether a negation precedes a statement within its clause."""
+    """Whether a negation, or others' opinion, precedes a statement within its clause."""
     if _CONTRAST.match(text, start):
         return False
     clause = _CLAUSE.split(text[max(0, start - 60) : start])[-1]
-    return _NEGATED.search(clause) is not None
+    return bool(_NEGATED.search(clause) or _SUPPOSED.search(clause))
 
 
 def _negated(match: re.Match[str]) -> bool:
     """Whether a statement is denied, before it or between its words."""
     stated = match.string[match.start() : max(match.start("option"), match.start())]
     return _denied(match.string, match.start()) or _NEGATED.search(stated) is not None
+
+
+def _open(match: re.Match[str]) -> bool:
+    """Whether a statement is a question or stands under a condition, before or after it."""
+    before = match.string[max(0, match.start() - 80) : match.start()]
+    after = _OPEN.match(match.string, match.end("option"))
+    return bool(after or _COUNTERFACTUAL.search(before))
 
 
 def _without_verdict(text: str) -> Answer:

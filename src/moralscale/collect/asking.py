@@ -135,6 +135,9 @@ class AskingJob:
         except TransientError as error:
             self._missed += 1
             if self._missed >= self._pace.give_up:
+                told = f"{self._missed} questions in a row stayed without an answer: "
+                told += "is the server running? answers so far are kept"
+                error.mend = f"{error.mend}; {told}" if error.mend else told
                 self._stop(error)
         except PermanentError as error:
             self._stop(error)
@@ -192,8 +195,12 @@ class AskingJob:
             raise
         finally:
             self._in_flight.discard(task)
-        outcome = self._parse(reply.text, ask.labels, reply.stop).outcome
-        cut = outcome == Outcome.TRUNCATED and enlarged(settings, LARGER) != settings
-        again = cut and budget == 1
-        self._journal.append(attempt.answered(reply, again=again))
+        again = False
+        try:
+            outcome = self._parse(reply.text, ask.labels, reply.stop).outcome
+            cut = outcome == Outcome.TRUNCATED and enlarged(settings, LARGER) != settings
+            again = cut and budget == 1
+        finally:
+            # The answer is paid for: it is kept even where it cannot be parsed.
+            self._journal.append(attempt.answered(reply, again=again))
         return str(outcome), again

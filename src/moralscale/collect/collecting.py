@@ -25,7 +25,7 @@ from moralscale.journal import Journal, open_journal, read_attempts
 from moralscale.judgments import arrange
 from moralscale.prompts import PromptTemplate, load_template
 from moralscale.providers import make_provider
-from moralscale.providers.base import Provider, key_of
+from moralscale.providers.base import Provider, key_of, token_count
 from moralscale.providers.simulated import Simulated
 from moralscale.records import Origin
 from moralscale.scenes import load_scenes
@@ -126,7 +126,7 @@ def parse_journal(
         n = rows.get(record["key"])
         if n is None:
             continue
-        counts[:, n] += (1, *record["usage"])
+        counts[:, n] += (1, *map(token_count, record["usage"]))
         if not record["error"]:
             labels = tuple(record["labels"])
             found[n] = str(parse(record["text"], labels, record["stop"]).outcome)

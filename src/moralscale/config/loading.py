@@ -18,26 +18,45 @@ from moralscale.errors import ConfigError, suggestion
 COMPARISON = "comparison"
 
 
+class _UniqueKeys(yaml.SafeLoader):
+    """Refuses a key that is given twice, where YAML would silently take the last."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if key.value in seen:
+                raise yaml.constructor.ConstructorError(
+                    problem=f"key '{key.value}' is given twice", problem_mark=key.start_mark
+                )
+            seen.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
 def load_yaml(path: str | Path) -> dict[str, Any]:
     """Read a YAML file that holds one mapping.
 
     Raises
     ------
     ConfigError
-        The file is missing, is not YAML, or holds something else than a mapping.
+        The file is missing, is not YAML in UTF-8, gives a key twice, or holds something else than
+        a mapping.
     """
     path = Path(path)
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        data = yaml.load(path.read_text(encoding="utf-8"), Loader=_UniqueKeys)
     except FileNotFoundError:
-        raise ConfigError(
-            "file not found", where=str(path), mend="check the path in the configuration"
-        ) from None
+        raise ConfigError("file not found", where=str(path), mend="check the path") from None
     except OSError as error:
         raise ConfigError(f"cannot be read ({error.strerror})", where=str(path)) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        reason = " ".join(str(error).split())
-        raise ConfigError(f"not valid YAML: {reason}", where=str(path)) from None
+    except UnicodeDecodeError:
+        raise ConfigError("not valid YAML in UTF-8", where=str(path), mend="save it so") from None
+    except yaml.YAMLError as error:
+        line = getattr(getattr(error, "problem_mark", None), "line", None)
+        place = str(path) if line is None else f"{path}, line {line + 1}"
+        reason = getattr(error, "problem", None) or "not valid YAML"
+        raise ConfigError(
+            f"not valid YAML: {reason}", where=place, mend="check keys, quotes and indentation"
+        ) from None
     if not isinstance(data, dict):
         raise ConfigError("not a mapping of keys to values", where=str(path))
     return data
@@ -156,6 +175,10 @@ def _as_config_error(error: ValidationError, section: type[Section], source: str
     message = re.sub(r" or instance of \w+$", "", message)
     message = re.sub(r"(valid )?tuple", "list", message, flags=re.IGNORECASE)
     message = re.sub(r"(valid )?dictionary", "mapping", message, flags=re.IGNORECASE)
+    if key == "api_key_env":
+        # Whoever mistakes it for the key itself must not find the key in a log.
+        what = "not the name of an environment variable: use letters, digits and '_'"
+        return ConfigError(what, where=where, mend="put the key into a variable, its name here")
     if fault["type"] == "string_pattern_mismatch":
         message = (
             "not a name: use letters, digits, '.', '_' and '-', and begin with one of the first"

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -31,6 +32,16 @@ def _distinct(values: tuple[str, ...]) -> tuple[str, ...]:
         if values.count(value) > 1:
             raise ValueError(f"'{value}' is named twice; name it once")
     return values
+
+
+def _sendable(settings: dict[str, Any]) -> dict[str, Any]:
+    for name, value in settings.items():
+        try:
+            json.dumps(value, allow_nan=False)
+        except (TypeError, ValueError):
+            what = f"'{name}' cannot be sent; use texts, finite numbers, and lists of such"
+            raise ValueError(what) from None
+    return settings
 
 
 #: Names that become file names: nothing that could leave the results folder.
@@ -226,9 +237,11 @@ class Judge(Section):
     model: str = Field(min_length=1, description="The provider's name of the model.")
     base_url: str = Field("", description="Address of the API, up to and including /v1.")
     api_key_env: str = Field(
-        "", description="Environment variable that holds the key; empty where none is needed."
+        "",
+        pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$",
+        description="Environment variable that holds the key; empty where none is needed.",
     )
-    settings: dict[str, Any] = Field(
+    settings: Annotated[dict[str, Any], AfterValidator(_sendable)] = Field(
         default={}, description="Sampling settings, sent as they are (temperature, max_tokens...)."
     )
     concurrency: int = Field(8, ge=1, le=512, description="Requests in flight at once.")

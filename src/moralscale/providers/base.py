@@ -15,6 +15,8 @@ from moralscale.records import Reply
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 #: Settings that bound the length of an answer, whatever a provider calls them.
 BUDGETS = ("max_tokens", "max_completion_tokens")
+#: No answer has as many tokens; what claims to is no count.
+TOO_MANY_TOKENS = 2**31
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +178,11 @@ def key_of(provider: Provider, ask: Ask) -> str:
     }
     text = _CANONICAL.encode(content)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def token_count(value: Any) -> int:
+    """Return a count of tokens as somebody else gave it; 0 where it cannot be one."""
+    return value if type(value) is int and 0 <= value < TOO_MANY_TOKENS else 0
 
 
 def enlarged(settings: Mapping[str, Any], factor: int) -> dict[str, Any]:

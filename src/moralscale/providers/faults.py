@@ -49,10 +49,15 @@ def fault(response: Response, *, where: str, key_name: str = "") -> ProviderErro
     Returns
     -------
     ProviderError
-        Transient for 408, 409, 429 (but for a spent quota) and 5xx; otherwise permanent.
+        Transient for 408, 409, 429 (but for a spent quota), 5xx, and a success that says nothing;
+        otherwise permanent.
     """
     status = _effective_status(response)
     message = message_of(response.body)
+    if _says_nothing(response, status):
+        what = f"HTTP {response.status} without an answer (no choices)"
+        mend = "check base_url and model"
+        return WireTransientError(what, where=where, mend=mend, response=response)
     what = f"HTTP {response.status}: {message[:SHOWN]}" if message else f"HTTP {response.status}"
     spent = status == 429 and any(word in _haystack(response.body) for word in QUOTA)
     if (status in PASSING and not spent) or status >= 500:
@@ -95,6 +100,13 @@ def _effective_status(response: Response) -> int:
     if any(word in words for word in QUOTA):
         return 402
     return 400 if "invalid" in words or "not_found" in words else 503
+
+
+def _says_nothing(response: Response, status: int) -> bool:
+    """Whether a success holds neither an answer nor a word on why there is none."""
+    if response.status == 200:
+        return status == 503 and not message_of(response.body)
+    return 200 < response.status < 300 and not response.body
 
 
 def _haystack(body: Any) -> str:

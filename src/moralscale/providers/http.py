@@ -96,7 +96,9 @@ class HttpTransport:
         Raises
         ------
         WireTransientError
-            The connection failed, the time ran out, or the body is too large or not JSON.
+            The connection failed, the time ran out, or the body is too large, corrupt or not JSON.
+        WirePermanentError
+            No request can be sent to this address.
         """
         client = self._idle.pop() if self._idle else self._new_client()
         try:
@@ -106,12 +108,14 @@ class HttpTransport:
             raise WireTransientError(
                 f"no answer in {self._timeout:g} s", where=self.where
             ) from None
-        except httpx.TransportError as error:
+        except (httpx.TransportError, httpx.DecodingError) as error:
             what = self.redact(f"{type(error).__name__}: {error}".rstrip(": "))
             raise WireTransientError(what, where=self.where) from None
-        except httpx.HTTPError as error:
-            what = self.redact(f"{type(error).__name__}: {error}".rstrip(": "))
-            raise WirePermanentError(what, where=self.where) from None
+        except (httpx.HTTPError, httpx.InvalidURL, OverflowError, ExceptionGroup) as error:
+            # What a socket refuses outright comes as a group: one for each address of the host.
+            cause = error.exceptions[0] if isinstance(error, ExceptionGroup) else error
+            what = self.redact(f"{type(cause).__name__}: {cause}".rstrip(": "))
+            raise WirePermanentError(what, where=self.where, mend="check base_url") from None
         finally:
             self._idle.append(client)
 
@@ -139,7 +143,7 @@ class HttpTransport:
         wait = retry_after(lower) if status == 429 or status >= 500 else None
         body = self._redacted(_decoded(content.decode("utf-8", "replace")))
         found = Response(status, self.redact(request_id), body, wait)
-        if status == 200 and not isinstance(body, dict):
+        if status == 200 and content and not isinstance(body, dict):
             what = "the response is not a JSON object, or is nested too deeply"
             raise WireTransientError(what, where=self.where, response=found)
         return found
@@ -183,14 +187,24 @@ def read_key(variable: str, *, where: str) -> str:
 
 
 def _checked_address(base_url: str, where: str) -> str:
-    parts = urlsplit(base_url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    if not _is_address(base_url):
         what = "base_url is not an address" if base_url else "base_url is missing"
         raise ConfigError(what, where=where, mend="give one such as https://api.example.org/v1")
+    parts = urlsplit(base_url)
     if parts.username or parts.password or parts.query or parts.fragment:
         what = "base_url holds credentials, a query or a fragment"
         raise ConfigError(what, where=where, mend="name the key's variable: api_key_env")
     return base_url.rstrip("/")
+
+
+def _is_address(base_url: str) -> bool:
+    """Whether requests can be sent there: all that a socket would refuse is looked at here."""
+    try:
+        parts = urlsplit(base_url)
+        httpx.URL(base_url).host.encode("idna")
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except (ValueError, httpx.InvalidURL):
+        return False
 
 
 def _is_loopback(base_url: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from moralscale.config import Judge
 from moralscale.errors import ConfigError
-from moralscale.providers.base import Ask, Response, WireReply, WireTransientError
+from moralscale.providers.base import Ask, Response, WireReply, WireTransientError, token_count
 from moralscale.providers.faults import fault, is_block, message_of
 from moralscale.providers.http import HttpTransport, read_key
 from moralscale.records import Usage
@@ -162,11 +162,7 @@ def _usage(usage: dict[str, Any]) -> Usage:
     details = usage.get("completion_tokens_details")
     reasoning = details.get("reasoning_tokens") if isinstance(details, dict) else 0
     return Usage(
-        input=_count(usage.get("prompt_tokens")),
-        output=_count(usage.get("completion_tokens")),
-        reasoning=_count(reasoning),
+        input=token_count(usage.get("prompt_tokens")),
+        output=token_count(usage.get("completion_tokens")),
+        reasoning=token_count(reasoning),
     )
-
-
-def _count(value: Any) -> int:
-    return value if isinstance(value, int) and value > 0 else 0

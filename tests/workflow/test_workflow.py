@@ -26,7 +26,8 @@ FIGURES = {
 def copy_project(folder):
     for name in ("config", "scenarios", "workflow"):
         shutil.copytree(ROOT / name, folder / name)
-    shutil.copy(ROOT / "Snakefile", folder)
+    for name in ("Snakefile", "environment.yml"):
+        shutil.copy(ROOT / name, folder)
     return folder
 
 
@@ -85,8 +86,8 @@ def test_quick_run_asks_what_was_designed_and_keeps_every_answer(finished):
     assert judgments.groupby("arena").size().to_dict() == counts
     assert judgments["outcome"].isin(["first", "second"]).all()
     assert set(judgments["origin"]) == {"simulated"}
-    journal = sum(1 for path in results.glob("journal/*.jsonl") for _ in path.open())
-    assert journal == sum(counts.values())
+    journals = [path.read_text(encoding="utf-8") for path in results.glob("journal/*.jsonl")]
+    assert sum(len(text.splitlines()) for text in journals) == sum(counts.values())
 
 
 def test_tables_hold_estimates_beside_truth_and_published_figures(finished):

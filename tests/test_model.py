@@ -65,7 +65,7 @@ def draw_values(model, seed=0):
         z = rng.normal(size=shape)
         if rv.name.endswith(("_sd", "composite_consistency", "bridge_consistency")):
             z = np.exp(0.4 * z - 0.7)
-        elif rv.name in {"slope_deviation", "consistency_z", "gamma_z"}:
+        elif rv.name in {"slope_deviation", "slope_z", "consistency_z", "gamma_z"}:
             z = z - z.mean()
         values[rv.name] = z
     return values
@@ -214,7 +214,7 @@ def plain_log_prior(values, arrays):
 @pytest.mark.parametrize(("data", "rule", "judges"), OPTIONS)
 def test_log_density_is_that_of_the_plain_reading(data, rule, judges, arrays, priors):
     tables = arrays(data, judges)
-    model = build_model(tables, priors, get_rule(rule))
+    model = build_model(tables, priors, get_rule(rule), centred=True)
     density = log_density(model)
     for seed in (0, 1):
         values = draw_values(model, seed)
@@ -227,7 +227,7 @@ def test_log_density_is_that_of_the_plain_reading(data, rule, judges, arrays, pr
 
 def test_strengths_are_those_of_the_plain_reading_and_sum_to_zero(arrays, priors):
     tables = arrays("bridged", 3)
-    model = build_model(tables, priors, get_rule("compressed"))
+    model = build_model(tables, priors, get_rule("compressed"), centred=True)
     outputs = model.replace_rvs_by_values([model["theta"], model["phi"]])
     values = draw_values(model, 5)
     compiled = model.compile_fn(
@@ -241,7 +241,7 @@ def test_strengths_are_those_of_the_plain_reading_and_sum_to_zero(arrays, priors
 
 
 def test_gradient_is_that_of_finite_differences(arrays, priors):
-    model = build_model(arrays("bridged", 2), priors, get_rule("compressed"))
+    model = build_model(arrays("bridged", 2), priors, get_rule("compressed"), centred=True)
     factors = model.logp(sum=False)
     cost = sum(f.sum() for f in factors)
     slope_at = model.compile_fn(
@@ -279,7 +279,9 @@ def test_swapping_first_and_second_changes_nothing_but_the_sign_of_position_bias
         second_idx=tables.first_idx,
         first_won=~tables.first_won,
     )
-    models = [build_model(a, priors, get_rule("compressed")) for a in (tables, swapped)]
+    models = [
+        build_model(a, priors, get_rule("compressed"), centred=True) for a in (tables, swapped)
+    ]
     values = draw_values(models[0], 3)
     bias = "position_bias_judge" if judges > 1 else "position_bias"
     mirrored = values | {bias: -values[bias]}
@@ -296,7 +298,9 @@ def test_names_of_judges_and_order_of_rows_do_not_matter(
     renamed = few_judgments.assign(judge=few_judgments["judge"].map(new)).iloc[order]
     tables, others = arrays("bridged"), arrays("bridged", judgments=renamed)
     assert others.coords["judge"] == ["ann", "mia", "zoe"]
-    models = [build_model(a, priors, get_rule("compressed")) for a in (tables, others)]
+    models = [
+        build_model(a, priors, get_rule("compressed"), centred=True) for a in (tables, others)
+    ]
     values = draw_values(models[0], 6)
     by_judge = {"consistency_z", "judge_z", "beta_z", "gamma_judge_z", "composite_z", "alpha_z"}
     by_judge |= {"position_bias_judge"}
@@ -316,7 +320,10 @@ def test_order_and_names_of_scenes_do_not_matter(
     )
     sides = {s: few_judgments[s].map(lambda n: names.get(n, n)) for s in ("first", "second")}
     others = make_arrays(few_judgments.assign(**sides), scenes, composites, data="bridged")
-    models = [build_model(a, priors, get_rule("compressed")) for a in (arrays("bridged"), others)]
+    models = [
+        build_model(a, priors, get_rule("compressed"), centred=True)
+        for a in (arrays("bridged"), others)
+    ]
     values = draw_values(models[0], 7)
     levels, own = values["scene_level"][order], values["judge_z"][:, order]
     turned = values | {"scene_level": levels, "judge_z": own}
@@ -352,7 +359,7 @@ def test_order_and_names_of_scenes_do_not_matter(
 def test_the_levels_that_the_data_can_tell_are_there_and_no_others(
     data, rule, judges, names, arrays, priors
 ):
-    model = build_model(arrays(data, judges), priors, get_rule(rule))
+    model = build_model(arrays(data, judges), priors, get_rule(rule), centred=True)
     assert {rv.name for rv in model.free_RVs} == names
     assert [rv.name for rv in model.observed_RVs] == ["first_won"]
     assert ("alpha" in model.named_vars) == (data == "bridged")
@@ -361,7 +368,7 @@ def test_the_levels_that_the_data_can_tell_are_there_and_no_others(
 
 def test_prior_draws_are_finite_and_outcomes_follow_their_chances(arrays, priors):
     tables = arrays("bridged", 3)
-    model = build_model(tables, priors, get_rule("compressed"))
+    model = build_model(tables, priors, get_rule("compressed"), centred=True)
     with model:
         draws = pm.sample_prior_predictive(draws=60, random_seed=1, compile_kwargs={"mode": MODE})
     prior = draws["prior"].dataset.isel(chain=0)
@@ -388,7 +395,7 @@ def test_prior_draws_are_finite_and_outcomes_follow_their_chances(arrays, priors
 
 
 def test_coordinates_name_every_dim(arrays, priors):
-    model = build_model(arrays("bridged", 3), priors, get_rule("compressed"))
+    model = build_model(arrays("bridged", 3), priors, get_rule("compressed"), centred=True)
     dims = {name: model.named_vars_to_dims[name] for name in ("theta", "phi", "gamma_judge")}
     assert dims == {
         "theta": ("judge", "scene"),
@@ -397,3 +404,37 @@ def test_coordinates_name_every_dim(arrays, priors):
     }
     assert model.coords["foundation"] == FOUNDATIONS
     assert model.coords["judge"] == ("judge-a", "judge-b", "judge-c")
+
+
+def test_standardised_scenes_are_the_same_model(arrays, priors):
+    tables = arrays("bridged", 3)
+    centred, standard = (
+        build_model(tables, priors, get_rule("compressed"), centred=choice)
+        for choice in (True, False)
+    )
+    v = draw_values(standard, 9)
+    sd = {name: v[name] for name in ("intensity_slope_sd", "cell_sd", "scene_sd")}
+    moved = {k: x for k, x in v.items() if k not in {"slope_z", "cell_z", "scene_z"}}
+    moved["slope_deviation"] = sd["intensity_slope_sd"] * v["slope_z"]
+    moved["cell_deviation"] = sd["cell_sd"] * v["cell_z"]
+    moved["scene_level"] = plain_cell_means(moved, tables) + sd["scene_sd"] * v["scene_z"]
+    jacobian = 4 * np.log(sd["intensity_slope_sd"]) + 20 * np.log(sd["cell_sd"])
+    jacobian += len(tables.intensity) * np.log(sd["scene_sd"])
+    one, other = log_density(standard)(v), log_density(centred)(moved)
+    assert one[1] == pytest.approx(other[1], abs=1e-8)
+    assert one[0] == pytest.approx(other[0] + jacobian, abs=1e-8)
+
+
+@pytest.mark.parametrize(("n_single", "centred"), [(100, False), (6000, True)])
+def test_scenes_are_centred_where_the_data_tell_them(n_single, centred, arrays, priors):
+    tables = arrays("study", 3)
+    many = replace(
+        tables,
+        first_idx=np.repeat(tables.first_idx[:1], n_single),
+        second_idx=np.repeat(tables.second_idx[:1], n_single),
+        first_won=np.ones(n_single, bool),
+        judge_idx=np.zeros(n_single, int),
+        arena_idx=np.zeros(n_single, int),
+    )
+    model = build_model(many, priors, get_rule("compressed"))
+    assert ("scene_level" in model.named_vars) is centred

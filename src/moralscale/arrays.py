@@ -63,6 +63,12 @@ class Arrays:
     bridged: bool
 
     @property
+    def judgments_a_scene(self) -> float:
+        """Judgments of the single arena in which a scene takes part, on average over the panel."""
+        single = self.coords["arena"].index(Arena.SINGLE)
+        return 2 * float((self.arena_idx == single).sum()) / len(self.coords["scene"])
+
+    @property
     def n_slots(self) -> int:
         """Columns of the strength table."""
         once = len(self.coords["scene"]) + len(self.coords["composite"])

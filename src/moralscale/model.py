@@ -52,7 +52,13 @@ REPORTED = (
 )
 
 
-def build_model(arrays: Arrays, priors: Priors, rule: Rule) -> pm.Model:
+#: Judgments a scene, over the panel, from which scenes are centred.
+CENTRED_FROM = 50
+
+
+def build_model(
+    arrays: Arrays, priors: Priors, rule: Rule, *, centred: bool | None = None
+) -> pm.Model:
     """Build the joint model of all arenas.
 
     With a single judge nothing can be told about the spread between judges, so the levels that
@@ -67,15 +73,21 @@ def build_model(arrays: Arrays, priors: Priors, rule: Rule) -> pm.Model:
         A prior for every parameter.
     rule : Rule
         How composites follow from components.
+    centred : bool, optional
+        Whether slopes, cells and scenes are free variables themselves, or standardised. Both are
+        the same model; the first samples well where the data tell a scene better than its cell
+        does. Unless given, it is chosen by the number of judgments a scene (`CENTRED_FROM`).
 
     Returns
     -------
     Model
-        Deterministic variables carry the names of docs/model.md. Free ones are standardised, but
-        for those that the data tell better than their level does: these are centred.
+        Deterministic variables carry the names of docs/model.md; all other free variables are
+        standardised, but for each judge's position bias.
     """
+    if centred is None:
+        centred = arrays.judgments_a_scene >= CENTRED_FROM
     with pm.Model(coords=arrays.coords) as model:
-        theta = _scene_strengths(arrays, priors)
+        theta = _scene_strengths(arrays, priors, centred)
         phi = _composite_strengths(arrays, priors, rule, theta)
         position_bias = _over_judges("position_bias", arrays, priors, centred=True)
         table = _strength_table(arrays, priors, theta, phi)
@@ -96,23 +108,28 @@ def build_model(arrays: Arrays, priors: Priors, rule: Rule) -> pm.Model:
     return model
 
 
-def _scene_strengths(arrays: Arrays, priors: Priors) -> Any:
+def _scene_strengths(arrays: Arrays, priors: Priors, centred: bool) -> Any:
     """theta: (judge, scene), sums to zero over scene."""
     draw, coords = _prior_draws(priors), arrays.coords
     intensities = np.array(coords["intensity"], dtype=float)
-    slope = draw("intensity_slope") + pm.ZeroSumNormal(
-        "slope_deviation", sigma=draw("intensity_slope_sd"), dims="foundation"
-    )
+    n_foundations = len(coords["foundation"])
     # Cells deviate across the line of their foundation, never along it: that is the slope's.
     off_line = null_space(intensities[None, :])
-    shape = (len(coords["foundation"]), off_line.shape[1])
-    cell = pm.Normal("cell_deviation", 0, draw("cell_sd"), shape=shape)
+    if centred:
+        tilt = pm.ZeroSumNormal(
+            "slope_deviation", sigma=draw("intensity_slope_sd"), dims="foundation"
+        )
+        cell = pm.Normal("cell_deviation", 0, draw("cell_sd"), shape=(n_foundations, 4))
+    else:
+        tilt = draw("intensity_slope_sd") * _zero_sum("slope_z", "foundation")
+        cell = draw("cell_sd") * pm.Normal("cell_z", shape=(n_foundations, 4))
+    slope = draw("intensity_slope") + tilt
     kappa = slope[:, None] * intensities + cell @ off_line.T
-    level = arrays.intensity - coords["intensity"][0]
-    # Centred down to here: the whole panel's judgments tell a scene better than its cell does.
-    mu = pm.Normal(
-        "scene_level", kappa[arrays.foundation_idx, level], draw("scene_sd"), dims="scene"
-    )
+    mean = kappa[arrays.foundation_idx, arrays.intensity - coords["intensity"][0]]
+    if centred:
+        mu = pm.Normal("scene_level", mean, draw("scene_sd"), dims="scene")
+    else:
+        mu = mean + draw("scene_sd") * pm.Normal("scene_z", dims="scene")
     mu = pm.Deterministic("mu", mu - mu.mean(), dims="scene")
     if len(arrays.coords["judge"]) == 1:
         return pm.Deterministic("theta", mu[None, :], dims=("judge", "scene"))

@@ -115,6 +115,7 @@ def _scene_strengths(arrays: Arrays, priors: Priors, centred: bool) -> Any:
     n_foundations = len(coords["foundation"])
     # Cells deviate across the line of their foundation, never along it: that is the slope's.
     off_line = null_space(intensities[None, :])
+    slope = draw("intensity_slope")
     if centred:
         tilt = pm.ZeroSumNormal(
             "slope_deviation", sigma=draw("intensity_slope_sd"), dims="foundation"
@@ -123,8 +124,7 @@ def _scene_strengths(arrays: Arrays, priors: Priors, centred: bool) -> Any:
     else:
         tilt = draw("intensity_slope_sd") * _zero_sum("slope_z", "foundation")
         cell = draw("cell_sd") * pm.Normal("cell_z", shape=(n_foundations, 4))
-    slope = draw("intensity_slope") + tilt
-    kappa = slope[:, None] * intensities + cell @ off_line.T
+    kappa = (slope + tilt)[:, None] * intensities + cell @ off_line.T
     mean = kappa[arrays.foundation_idx, arrays.intensity - coords["intensity"][0]]
     if centred:
         mu = pm.Normal("scene_level", mean, draw("scene_sd"), dims="scene")

@@ -24,6 +24,11 @@ VERSIONED = (
 )
 
 
+def versions() -> dict[str, str]:
+    """Versions of the packages that a run rests on, by name."""
+    return {name: version(name) for name in VERSIONED}
+
+
 def make_manifest(
     run: str,
     *,
@@ -57,7 +62,7 @@ def make_manifest(
         "config": dict(config),
         "code": code_digest(*_modules()),
         "python": platform.python_version(),
-        "versions": {name: version(name) for name in VERSIONED},
+        "versions": versions(),
         "inputs": _digests(inputs),
         "outputs": _digests(outputs),
     }

@@ -26,9 +26,10 @@ def validated_config():
         load_scenes(valid.scenes)
         for name in valid.design.prompts:
             load_template(f"config/prompts/{name}.yaml")
-        for run in valid.runs.values():
-            for judge in run.judges:
-                make_provider(judge, load_judges(valid.judges_file)[judge])
+        named = {judge for run in valid.runs.values() for judge in run.judges}
+        library = load_judges(valid.judges_file) if named else {}
+        for judge in sorted(named):
+            make_provider(judge, library[judge])
         for name in valid.fits.rules:
             get_rule(name, where=f"{source}, fits.rules")
     except MoralscaleError as error:

@@ -6,7 +6,6 @@ import json
 import platform
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import pandas as pd
 
 from moralscale.config import Config, validate
 from moralscale.figures import CROSS_RUN, FIGURES
-from moralscale.manifest import VERSIONED
+from moralscale.manifest import versions
 from moralscale.report.inputs import FIT, ReportFigure, ReportInputs
 
 _NUMBERS = ("mean", "sd", "hdi_low", "hdi_high", "truth", "value", "bound")
@@ -104,6 +103,6 @@ def _provenance(config: Mapping[str, Any], seed: int) -> dict[str, Any]:
         "seed": seed,
         "config SHA-256": sha256(canonical.encode("utf-8")).hexdigest(),
         "python": platform.python_version(),
-        "versions": {name: version(name) for name in VERSIONED},
+        "versions": versions(),
         "config": dict(config),
     }

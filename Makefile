@@ -24,8 +24,9 @@ reproduce: $(READY)  ## the whole reproduction, from scenes to figures (no key n
 local: $(READY) $(READY_LOCAL)  ## the same on real answers of a small open-weight model, no key needed
 	$(in_venv) snakemake --cores all --configfile config/local.yaml
 
+# Draws follow the hash seed, so it is fixed here as in workflow/Snakefile.
 test: $(READY)  ## all tests
-	$(in_venv) pytest $(PYTEST_ARGS)
+	$(in_venv) PYTHONHASHSEED=0 pytest $(PYTEST_ARGS)
 
 lint: $(READY)  ## style, types, import layers, workflow, spelling
 	$(in_venv) ruff check .

@@ -1,3 +1,27 @@
-"""How language models weigh moral acts, alone and combined."""
+"""How language models weigh moral acts, alone and combined.
+
+What the command line does is here as functions; each is imported when it is first used, so that
+``import moralscale`` loads nothing heavy.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
 
 __version__ = "0.1.0"
+
+#: Public functions, and the module that each is defined in.
+_PUBLIC: dict[str, str] = {}
+
+__all__ = ["__version__", *_PUBLIC]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PUBLIC:
+        return getattr(import_module(_PUBLIC[name]), name)
+    raise AttributeError(f"module 'moralscale' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.xdist_group("recovery")
 BETA, CONSISTENCY, INTERCEPT = 1.0, 0.7, 0.3
 JUDGES = ("judge-a", "judge-b", "judge-c", "judge-d")
 COUNTS = {Arena.SINGLE: 5000, Arena.COMPOSITE: 5000, Arena.BRIDGE: 4000}
-SAMPLER = Sampler(backend="nutpie", chains=2, tune=400, draws=400, target_accept=0.85)
+SAMPLER = Sampler(backend="nutpie", chains=2, tune=500, draws=400, target_accept=0.95)
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,8 @@ def fitted(truth, estimands, tiny_scenes, few_composites, answered, project):
             seed=23,
             cores=2,
         )
-        assert int(tree["sample_stats"]["diverging"].sum()) <= 4
+        # Short chains: a few divergences do not move what is asserted here, many would.
+        assert float(tree["sample_stats"]["diverging"].mean()) < 0.01
         return quantities(tree["posterior"].to_dataset(), estimands)
 
     return {data: draws(data) for data in ("study", "bridged")}

@@ -14,7 +14,7 @@ from moralscale.errors import ConfigError
 
 def run(*arguments):
     return subprocess.run(
-        [sys.executable, "-c", "from moralscale.cli import main; main()", *arguments],
+        [sys.executable, "-c", "from moralscale.cli.main import main; main()", *arguments],
         capture_output=True,
         text=True,
         check=False,
@@ -50,7 +50,7 @@ def test_a_users_error_is_one_line_and_exit_code_2(monkeypatch, capsys):
 
 
 def test_importing_the_package_loads_no_modelling_library():
-    code = "import sys, moralscale, moralscale.cli; sys.exit('pymc' in sys.modules)"
+    code = "import sys, moralscale.cli.main; sys.exit('pymc' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
+import subprocess
+import sys
+
 import numpy as np
 import pytensor.tensor as pt
 import pytest
@@ -122,3 +128,57 @@ def test_an_unknown_rule_gets_the_nearest_one():
     assert str(error.value) == (
         "mine.yaml, fits.rules: unknown composition rule 'compresse'; did you mean 'compressed'?"
     )
+
+
+#: What a user would do with a rule of their own; it prints what follows from it.
+USE = """
+import sys
+import pandas as pd
+from moralscale.arrays import make_arrays
+from moralscale.composition import get_rule
+from moralscale.model import REPORTED, build_model
+from moralscale.priors import load_priors
+from moralscale.projections import DEFINITIONS
+
+rule = get_rule("interacting")
+tables = [pd.read_pickle(f"{name}.pkl") for name in ("judgments", "scenes", "composites")]
+model = build_model(make_arrays(*tables, data="study"), load_priors(sys.argv[1]), rule)
+kept = [name for name in REPORTED if name in model.named_vars and name.startswith("interaction")]
+point = model.initial_point()
+density = model.compile_logp(mode="FAST_COMPILE", sum=False)(point)
+assert all(abs(part).max() < 1e9 for part in map(abs, density))
+print(rule.meaning, *kept, DEFINITIONS["interaction_sd"][1], sep="|")
+"""
+
+
+def test_a_rule_is_added_exactly_as_documented(
+    project, tmp_path, few_judgments, tiny_scenes, few_composites
+):
+    copy = tmp_path / "src/moralscale"
+    shutil.copytree(project / "src/moralscale", copy, ignore=shutil.ignore_patterns("__pycache__"))
+    guide = (project / "docs/model.md").read_text("utf-8").split("### Adding a rule")[1]
+    function = re.search(r"```python\n(.*?)```", guide, re.DOTALL)[1]
+    module = copy / "composition.py"
+    before, after = module.read_text("utf-8").split("#: Rules by name")
+    module.write_text(f"{before}{function}\n\n#: Rules by name{after}", "utf-8")
+    for name, table in (
+        ("judgments", few_judgments),
+        ("scenes", tiny_scenes),
+        ("composites", few_composites),
+    ):
+        table.to_pickle(tmp_path / f"{name}.pkl")
+    done = subprocess.run(
+        [sys.executable, "-c", USE, str(project / "config/priors/default.yaml")],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(tmp_path / "src")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip().split("|") == [
+        "Let the components amplify or dampen each other.",
+        "interaction",
+        "interaction_sd",
+        "interaction_judge",
+        "Spread between judges of the interaction of the components.",
+    ]

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from moralscale.records import Origin
+from moralscale.records import BetaMeaning, Origin
 from moralscale.report import tables
 from moralscale.report.inputs import ReportFigure, ReportInputs
 from moralscale.report.signal import signal
@@ -17,11 +17,11 @@ from moralscale.report.verdict import verdict
 
 DATA_TITLES = {"study": "the study's two arenas", "bridged": "with the bridge arena"}
 MEANING = {
-    "study": "beta is in units of single-arena choice noise. Choices between composites are taken "
+    BetaMeaning.CHOICE_NOISE: "beta is in units of single-arena choice noise. Choices between composites are taken "
     "to be as consistent as choices between scenes, by convention. Judges that add, but choose "
     "less consistently between composites, give the same value: this beta is compression times "
     "consistency.",
-    "bridged": "beta is free of choice noise. Battles of a scene against a composite put both on "
+    BetaMeaning.IDENTIFIED: "beta is free of choice noise. Battles of a scene against a composite put both on "
     "one scale, so compression and the consistency of each arena are estimated apart.",
 }
 #: Planted quantities that the banner names.
@@ -71,7 +71,7 @@ def build_report(inputs: ReportInputs) -> str:
         key=tables.key_estimates(by_fit),
         by_judge=[tables.judge_estimates(title, rows) for title, rows in by_fit.items()],
         meaning={
-            f"{name} ({DATA_TITLES[name]})": MEANING[name]
+            f"{name} ({DATA_TITLES[name]})": MEANING[BetaMeaning.of(name)]
             for name in inputs.estimates["data"].unique()
         },
         published=tables.published_found(inputs.published),

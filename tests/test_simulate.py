@@ -220,7 +220,7 @@ def test_lapses_ties_and_further_biases_are_planted_and_move_nothing_else(simula
     assert truth["position_bias_slope_judge"].mean().item() == pytest.approx(0.2)
 
 
-@pytest.mark.parametrize("arena", ["single", "compsite"])
+@pytest.mark.parametrize("arena", ["single", "bridged"])
 def test_a_position_bias_of_no_such_arena_is_an_error(arena):
     with pytest.raises(ValueError, match=f"no shift for arena '{arena}'"):
         Panel(position_bias_arena={arena: 0.1})

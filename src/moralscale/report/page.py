@@ -17,12 +17,12 @@ from moralscale.report.verdict import verdict
 
 DATA_TITLES = {"study": "the study's two arenas", "bridged": "with the bridge arena"}
 MEANING = {
-    BetaMeaning.CHOICE_NOISE: "beta is in units of single-arena choice noise. Choices between composites are taken "
-    "to be as consistent as choices between scenes, by convention. Judges that add, but choose "
-    "less consistently between composites, give the same value: this beta is compression times "
-    "consistency.",
-    BetaMeaning.IDENTIFIED: "beta is free of choice noise. Battles of a scene against a composite put both on "
-    "one scale, so compression and the consistency of each arena are estimated apart.",
+    BetaMeaning.CHOICE_NOISE: "beta is in units of single-arena choice noise. Choices between "
+    "composites are taken to be as consistent as choices between scenes, by convention. Judges "
+    "that add, but choose less consistently between composites, give the same value: this beta is "
+    "compression times consistency.",
+    BetaMeaning.IDENTIFIED: "beta is free of choice noise. Battles of a scene against a composite "
+    "put both on one scale, so compression and the consistency of each arena are estimated apart.",
 }
 #: Planted quantities that the banner names.
 _BANNER = ("beta", "composite_consistency", "alpha", "anchoring_adjusted", "convergence")

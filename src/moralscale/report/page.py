@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from moralscale.records import BetaMeaning, Origin
+from moralscale.records import USED, VERDICTS, BetaMeaning, Origin
 from moralscale.report import tables
 from moralscale.report.inputs import ReportFigure, ReportInputs
 from moralscale.report.signal import signal
@@ -54,6 +54,7 @@ def build_report(inputs: ReportInputs) -> str:
     )
     by_fit = tables.fits(inputs.estimates)
     interval = f"{inputs.ci_prob:.0%} {inputs.ci_kind.upper()}"
+    used = VERDICTS if inputs.ties else USED
     return environment.get_template("page.html.j2").render(
         run=inputs.run,
         origin=inputs.origin.value,
@@ -63,8 +64,8 @@ def build_report(inputs: ReportInputs) -> str:
         interval=interval,
         signals={title: signal(rows) for title, rows in by_fit.items()},
         verdicts={title: verdict(rows, interval) for title, rows in by_fit.items()},
-        arenas=tables.outcome_counts(inputs.outcomes, "arena"),
-        judges=tables.outcome_counts(inputs.outcomes, "judge"),
+        arenas=tables.outcome_counts(inputs.outcomes, "arena", used),
+        judges=tables.outcome_counts(inputs.outcomes, "judge", used),
         failed=int((~inputs.checks["passed"].astype(bool)).sum()),
         checked=len(inputs.checks),
         gates=tables.gates(inputs.checks),

@@ -1,0 +1,97 @@
+"""Judgments as counts: what the likelihood needs to know of them, and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from moralscale.records import Outcome
+
+#: The outcomes that are counted, in the order of the columns of `Counts.outcomes`.
+VERDICTS = (Outcome.FIRST, Outcome.SECOND, Outcome.TIE)
+FIRST, SECOND, TIE = range(3)
+#: Cells of a table of all ordered pairs, up to which it is filled rather than sorted for.
+FILLED = 16_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """How often each ordered pair of contestants met, and what came of it.
+
+    Attributes
+    ----------
+    contestants : tuple of str
+        Names, by place.
+    first_idx, second_idx : ndarray of int64, (pair,)
+        The ordered pairs that met, each once.
+    outcomes : ndarray, (pair, 3)
+        Weighted counts of `VERDICTS`.
+    squares : ndarray, (pair, 3)
+        Sums of squared weights, which sandwich errors need.
+    """
+
+    contestants: tuple[str, ...]
+    first_idx: NDArray[np.int64]
+    second_idx: NDArray[np.int64]
+    outcomes: NDArray[np.float64]
+    squares: NDArray[np.float64]
+
+    @property
+    def has_ties(self) -> bool:
+        """Whether there is any tie."""
+        return bool(self.outcomes[:, TIE].any())
+
+
+def count(
+    contestants: Sequence[str],
+    first_idx: ArrayLike,
+    second_idx: ArrayLike,
+    outcome: ArrayLike,
+    *,
+    n: ArrayLike | None = None,
+    weight: ArrayLike | None = None,
+) -> Counts:
+    """Count judgments by ordered pair.
+
+    Parameters
+    ----------
+    contestants : sequence of str
+        Names, by place.
+    first_idx, second_idx : array of int, (row,)
+        What was shown first and second, as places in `contestants`; never the same in a row.
+    outcome : array of int, (row,)
+        Places in `VERDICTS`: 0 first, 1 second, 2 tie.
+    n : array, (row,), optional
+        How often each judgment was made; once, unless given.
+    weight : array, (row,), optional
+        What one judgment of the row counts for; 1, unless given.
+    """
+    size = len(contestants)
+    first = np.asarray(first_idx, dtype=np.int64)
+    cell = first * size + np.asarray(second_idx, dtype=np.int64)
+    if 3 * size * size <= FILLED:
+        pairs, place = np.arange(size * size), cell
+    else:
+        pairs, place = np.unique(cell, return_inverse=True)
+    place = 3 * place + np.asarray(outcome, dtype=np.int64)
+    times = None if n is None else np.asarray(n, dtype=float)
+    each = None if weight is None else np.asarray(weight, dtype=float)
+    outcomes = _sums(place, times if each is None else each * (1 if times is None else times), pairs)
+    if each is None:
+        squares = outcomes
+    else:
+        squares = _sums(place, each**2 * (1 if times is None else times), pairs)
+    met = outcomes.any(axis=1)
+    return Counts(
+        tuple(contestants), pairs[met] // size, pairs[met] % size, outcomes[met], squares[met]
+    )
+
+
+def _sums(
+    place: NDArray[np.int64], weights: NDArray[np.float64] | None, pairs: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    sums = np.bincount(place, weights, minlength=3 * len(pairs))
+    return sums.astype(float).reshape(-1, 3)

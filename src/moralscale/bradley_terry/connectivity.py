@@ -37,7 +37,7 @@ def check_estimable(counts: Counts, *, position_bias: bool) -> None:
         Groups of contestants never meet, one wins or loses every judgment, or position bias or
         ties cannot be told from strengths. The error names who.
     """
-    if not counts.outcomes[:, [FIRST, SECOND]].any():
+    if not counts.outcomes[[FIRST, SECOND]].any():
         raise UnboundedError("every judgment is a tie", mend=MEND)
     _check_wins(counts)
     if position_bias:
@@ -49,9 +49,9 @@ def check_estimable(counts: Counts, *, position_bias: bool) -> None:
 def _check_wins(counts: Counts) -> None:
     """Check Ford's condition."""
     size = len(counts.contestants)
-    first, second, tied = counts.first_idx, counts.second_idx, counts.outcomes[:, TIE] > 0
-    forth = (counts.outcomes[:, FIRST] > 0) | tied
-    back = (counts.outcomes[:, SECOND] > 0) | tied
+    first, second, tied = counts.first_idx, counts.second_idx, counts.outcomes[TIE] > 0
+    forth = (counts.outcomes[FIRST] > 0) | tied
+    back = (counts.outcomes[SECOND] > 0) | tied
     winner = np.concatenate([first[forth], second[back]])
     loser = np.concatenate([second[forth], first[back]])
     ones = np.ones(len(winner), dtype=np.int8)
@@ -110,8 +110,8 @@ def _check_orders(counts: Counts) -> None:
 
 def _crossed(counts: Counts, position_bias: bool) -> bool:
     """Look for pairs that contradict every direction; most data have some."""
-    won = [counts.outcomes[:, k] > 0 for k in (FIRST, SECOND)]
-    tied = counts.outcomes[:, TIE] > 0
+    won = [counts.outcomes[k] > 0 for k in (FIRST, SECOND)]
+    tied = counts.outcomes[TIE] > 0
     code, reverse = _codes(counts), _codes(counts, reverse=True)
     if position_bias and not all(_meet(code[w | tied], reverse[w | tied]) for w in won):
         return False
@@ -163,7 +163,7 @@ def _constraints(counts: Counts, position_bias: bool) -> sparse.csr_array:
     size = len(counts.contestants)
     blocks = []
     for seen in (FIRST, SECOND, TIE):
-        rows = np.flatnonzero(counts.outcomes[:, seen] > 0)
+        rows = np.flatnonzero(counts.outcomes[seen] > 0)
         others = (FIRST, SECOND, TIE) if counts.has_ties else (FIRST, SECOND)
         for other in others:
             if other == seen or not len(rows):

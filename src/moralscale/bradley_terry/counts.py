@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from moralscale.records import Outcome
 
-#: The outcomes that are counted, in the order of the columns of `Counts.outcomes`.
+#: The outcomes that are counted, in the order of the rows of `Counts.outcomes`.
 VERDICTS = (Outcome.FIRST, Outcome.SECOND, Outcome.TIE)
 FIRST, SECOND, TIE = range(3)
 #: Cells of a table of all ordered pairs, up to which it is filled rather than sorted for.
@@ -27,9 +27,9 @@ class Counts:
         Names, by place.
     first_idx, second_idx : ndarray of int64, (pair,)
         The ordered pairs that met, each once.
-    outcomes : ndarray, (pair, 3)
-        Weighted counts of `VERDICTS`.
-    squares : ndarray, (pair, 3)
+    outcomes : ndarray, (3, pair)
+        Weighted counts of each of `VERDICTS`.
+    squares : ndarray, (3, pair)
         Sums of squared weights, which sandwich errors need.
     """
 
@@ -42,7 +42,7 @@ class Counts:
     @property
     def has_ties(self) -> bool:
         """Whether there is any tie."""
-        return bool(self.outcomes[:, TIE].any())
+        return bool(self.outcomes[TIE].any())
 
 
 def count(
@@ -76,22 +76,21 @@ def count(
         pairs, place = np.arange(size * size), cell
     else:
         pairs, place = np.unique(cell, return_inverse=True)
-    place = 3 * place + np.asarray(outcome, dtype=np.int64)
+    place += len(pairs) * np.asarray(outcome, dtype=np.int64)
     times = None if n is None else np.asarray(n, dtype=float)
     each = None if weight is None else np.asarray(weight, dtype=float)
-    outcomes = _sums(place, times if each is None else each * (1 if times is None else times), pairs)
-    if each is None:
-        squares = outcomes
-    else:
-        squares = _sums(place, each**2 * (1 if times is None else times), pairs)
-    met = outcomes.any(axis=1)
-    return Counts(
-        tuple(contestants), pairs[met] // size, pairs[met] % size, outcomes[met], squares[met]
-    )
+    often = times if each is None else each * (1 if times is None else times)
+    outcomes = _sums(place, often, len(pairs))
+    met = outcomes.any(axis=0)
+    outcomes = squares = outcomes[:, met]
+    if each is not None and often is not None:
+        squares = _sums(place, each * often, len(pairs))[:, met]
+    pairs = pairs[met]
+    return Counts(tuple(contestants), pairs // size, pairs % size, outcomes, squares)
 
 
 def _sums(
-    place: NDArray[np.int64], weights: NDArray[np.float64] | None, pairs: NDArray[np.int64]
+    place: NDArray[np.int64], weights: NDArray[np.float64] | None, n_pairs: int
 ) -> NDArray[np.float64]:
-    sums = np.bincount(place, weights, minlength=3 * len(pairs))
-    return sums.astype(float).reshape(-1, 3)
+    sums = np.bincount(place, weights, minlength=3 * n_pairs)
+    return sums.astype(float).reshape(3, n_pairs)

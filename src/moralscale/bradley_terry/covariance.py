@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import lapack
 
-from moralscale.bradley_terry.likelihood import Likelihood
+from moralscale.bradley_terry.likelihood import Likelihood, Point
 from moralscale.errors import UnboundedError
 
 Array = NDArray[np.float64]
@@ -17,42 +17,40 @@ DENSE = 2_500
 BLOCK = 256
 
 
-def levelled(matrix: sparse.csr_array, likelihood: Likelihood) -> Array:
-    """Fill a matrix and give the level of the strengths a weight, so that it has an inverse."""
-    whole = np.asfortranarray(matrix.toarray())
-    n = likelihood.n_strengths
-    whole[:n, :n] += _weight(matrix) / n
-    return whole
+def levelled(likelihood: Likelihood, point: Point) -> Array:
+    """Fill the information and give the level of the strengths a weight: it has an inverse."""
+    n, matrix = likelihood.n_strengths, likelihood.dense_matrix(point.information)
+    matrix[:n, :n] += _weight(np.diag(matrix)) / n
+    return matrix
 
 
-def covariance(likelihood: Likelihood, x: Array, *, robust: bool) -> Array:
-    """Covariance of all parameters at the maximum `x`: (size, size)."""
-    matrix = likelihood.matrix(likelihood.information(x))
-    inverse = _inverse(levelled(matrix, likelihood))
-    n = likelihood.n_strengths
-    inverse[:n, :n] -= 1 / (_weight(matrix) * n)
+def covariance(likelihood: Likelihood, point: Point, *, robust: bool) -> Array:
+    """Covariance of all parameters at the maximum: (size, size)."""
+    matrix, n = levelled(likelihood, point), likelihood.n_strengths
+    inverse = _inverse(matrix)
+    inverse[:n, :n] -= 1 / (_weight(np.diag(likelihood.dense_matrix(point.information))) * n)
     if not robust:
         return inverse
-    meat = likelihood.matrix(likelihood.score_products(x))
-    return inverse @ (meat @ inverse)
+    meat = likelihood.dense_matrix(likelihood.score_products(point.x))
+    return inverse @ meat @ inverse
 
 
-def variances(likelihood: Likelihood, x: Array, *, robust: bool) -> Array:
+def variances(likelihood: Likelihood, point: Point, *, robust: bool) -> Array:
     """Diagonal of `covariance`, in the memory of one matrix of single precision: (size,).
 
     The information is scaled to a diagonal of ones before it is factored, which keeps the error
     of single precision small: below 1e-4 of a standard error unless the graph is very thin.
     """
-    matrix = likelihood.matrix(likelihood.information(x))
+    matrix = likelihood.sparse_matrix(point.information)
     scale = matrix.diagonal() ** -0.5
     whole = _scaled(matrix, scale, likelihood)
-    n, level = likelihood.n_strengths, 1 / (_weight(matrix) * likelihood.n_strengths)
+    n, level = likelihood.n_strengths, 1 / (_weight(matrix.diagonal()) * likelihood.n_strengths)
     if not robust:
         diagonal = _inverse_diagonal(whole) * scale**2
         diagonal[:n] -= level
         return diagonal
     inverse = _inverse(whole)
-    meat = likelihood.matrix(likelihood.score_products(x))
+    meat = likelihood.sparse_matrix(likelihood.score_products(point.x))
     meat = (meat * scale[:, None] * scale).astype(np.float32).tocsr()
     # The meat does not know the level either, so that the level needs no correction here.
     blocks = (inverse[:, i : i + BLOCK] for i in range(0, len(inverse), BLOCK))
@@ -60,9 +58,9 @@ def variances(likelihood: Likelihood, x: Array, *, robust: bool) -> Array:
     return np.concatenate(diagonal) * scale**2
 
 
-def _weight(matrix: sparse.csr_array) -> float:
+def _weight(diagonal: Array) -> float:
     """Weight of the level: of the size of the rest, for a well-conditioned factor."""
-    return float(matrix.diagonal().mean())
+    return float(diagonal.mean())
 
 
 def _scaled(
@@ -72,7 +70,7 @@ def _scaled(
     whole = np.zeros(matrix.shape, dtype=np.float32, order="F")
     entries = matrix.tocoo()
     whole[entries.row, entries.col] = entries.data * scale[entries.row] * scale[entries.col]
-    n, weight = likelihood.n_strengths, _weight(matrix)
+    n, weight = likelihood.n_strengths, _weight(matrix.diagonal())
     single = scale[:n].astype(np.float32)
     for column in range(n):
         whole[:n, column] += single * np.float32(scale[column] * weight / n)

@@ -85,14 +85,15 @@ def maximum_likelihood(
     """
     check_estimable(counts, position_bias=position_bias)
     likelihood = Likelihood(counts, position_bias=position_bias)
-    x, iterations = maximise(likelihood)
+    point, iterations = maximise(likelihood)
+    x = point.x
     n, whole = likelihood.n_strengths, None
     robust = errors is Errors.SANDWICH
     if likelihood.size <= DENSE:
-        whole = covariance(likelihood, x, robust=robust)
+        whole = covariance(likelihood, point, robust=robust)
         se = np.sqrt(np.diag(whole))
     else:
-        se = np.sqrt(variances(likelihood, x, robust=robust))
+        se = np.sqrt(variances(likelihood, point, robust=robust))
 
     def at(values: Array, place: int | None) -> float | None:
         return None if place is None else float(values[place])
@@ -105,6 +106,6 @@ def maximum_likelihood(
         position_bias_se=at(se, likelihood.position),
         tie=at(x, likelihood.tie),
         tie_se=at(se, likelihood.tie),
-        log_likelihood=likelihood.value(x),
+        log_likelihood=point.value,
         iterations=iterations,
     )

@@ -26,8 +26,30 @@ class Forms:
     """Coefficients of a quadratic form in (eta, log nu), one of each a pair: (pair,)."""
 
     ee: Array
-    et: Array
-    tt: Array
+    et: Array | None
+    tt: Array | None
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """The log-likelihood at a point.
+
+    Attributes
+    ----------
+    x : ndarray, (size,)
+        The parameters.
+    value : float
+        Log-likelihood, without the constant of the counts.
+    gradient : ndarray, (size,)
+        Its gradient.
+    information : Forms
+        Observed, which here is expected, information.
+    """
+
+    x: Array
+    value: float
+    gradient: Array
+    information: Forms
 
 
 class Likelihood:
@@ -47,110 +69,104 @@ class Likelihood:
         self.position = self.n_strengths if position_bias else None
         self.tie = self.n_strengths + position_bias if counts.has_ties else None
         self.size = self.n_strengths + position_bias + counts.has_ties
+        self._total = counts.outcomes.sum(axis=0)
+        self._margin = counts.outcomes[FIRST] - counts.outcomes[SECOND]
 
     def start(self) -> Array:
         """Equal strengths, no position bias, and the share of ties as it is."""
         x = np.zeros(self.size)
         if self.tie is not None:
-            first, second, tie = self.counts.outcomes.sum(axis=0)
+            first, second, tie = self.counts.outcomes.sum(axis=1)
             x[self.tie] = np.log(2 * tie / (first + second))
         return x
 
-    def value(self, x: Array) -> float:
-        """Log-likelihood at `x`, without the constant of the counts."""
-        half, tie, norm = self._exponents(x)
-        y = self.counts.outcomes
-        total = (y[:, FIRST] - y[:, SECOND]) @ half - y.sum(axis=1) @ norm
-        return float(total + y[:, TIE].sum() * tie if self.tie is not None else total)
-
-    def gradient(self, x: Array) -> Array:
-        """Gradient at `x`: (size,)."""
-        y, p = self.counts.outcomes, self.probabilities(x)
-        excess = y - y.sum(axis=1, keepdims=True) * p
-        by_eta = (excess[:, FIRST] - excess[:, SECOND]) / 2
+    def at(self, x: Array) -> Point:
+        """Evaluate the log-likelihood and its derivatives at `x`."""
+        eta, gap, tied, norm = self._model(x)
+        total = self._total
+        value = self._margin @ eta / 2 - total @ norm
         gradient = np.zeros(self.size)
-        n = self.n_strengths
-        gradient[:n] = np.bincount(self.counts.first_idx, by_eta, n)
-        gradient[:n] -= np.bincount(self.counts.second_idx, by_eta, n)
+        by_eta = (self._margin - total * gap) / 2
+        gradient[: self.n_strengths] = self._ends(by_eta)
         if self.position is not None:
             gradient[self.position] = by_eta.sum()
-        if self.tie is not None:
-            gradient[self.tie] = excess[:, TIE].sum()
-        return gradient
-
-    def information(self, x: Array) -> Forms:
-        """Observed, which here is expected, information at `x`."""
-        p = self.probabilities(x)
-        n = self.counts.outcomes.sum(axis=1)
-        gap = p[:, FIRST] - p[:, SECOND]
-        return Forms(
-            ee=n * (p[:, FIRST] + p[:, SECOND] - gap**2) / 4,
-            et=-n * p[:, TIE] * gap / 2,
-            tt=n * p[:, TIE] * (1 - p[:, TIE]),
+        if self.tie is None or tied is None:
+            return Point(x, float(value), gradient, Forms(total * (1 - gap**2) / 4, None, None))
+        ties = self.counts.outcomes[TIE].sum()
+        gradient[self.tie] = ties - total @ tied
+        forms = Forms(
+            ee=total * (1 - tied - gap**2) / 4,
+            et=-total * tied * gap / 2,
+            tt=total * tied * (1 - tied),
         )
+        return Point(x, float(value + ties * x[self.tie]), gradient, forms)
 
     def score_products(self, x: Array) -> Forms:
         """Sum over judgments of products of their scores at `x`: the meat of the sandwich."""
-        p, squares = self.probabilities(x), self.counts.squares
-        by_eta = np.array([0.5, -0.5, 0.0]) - (p[:, [FIRST]] - p[:, [SECOND]]) / 2
-        by_tie = np.array([0.0, 0.0, 1.0]) - p[:, [TIE]]
-        return Forms(
-            ee=(squares * by_eta**2).sum(axis=1),
-            et=(squares * by_eta * by_tie).sum(axis=1),
-            tt=(squares * by_tie**2).sum(axis=1),
-        )
+        _, gap, tied, _ = self._model(x)
+        squares = self.counts.squares
+        by_eta = np.array([[0.5], [-0.5], [0.0]]) - gap / 2
+        ee = (squares * by_eta**2).sum(axis=0)
+        if tied is None:
+            return Forms(ee, None, None)
+        by_tie = np.array([[0.0], [0.0], [1.0]]) - tied
+        et, tt = squares * by_eta * by_tie, squares * by_tie**2
+        return Forms(ee, et.sum(axis=0), tt.sum(axis=0))
 
-    def probabilities(self, x: Array) -> Array:
-        """Probability of each outcome of each pair: (pair, 3)."""
-        half, tie, norm = self._exponents(x)
-        p = np.empty_like(self.counts.outcomes)
-        p[:, FIRST], p[:, SECOND] = np.exp(half - norm), np.exp(-half - norm)
-        p[:, TIE] = np.exp(tie - norm) if self.tie is not None else 0.0
-        return p
+    def sparse_matrix(self, forms: Forms) -> sparse.csr_array:
+        """Assemble forms of the pairs into one of all parameters: (size, size)."""
+        first, second, n = self.counts.first_idx, self.counts.second_idx, self.n_strengths
+        off = sparse.coo_array((-forms.ee, (first, second)), shape=(n, n)).tocsr()
+        strengths = off + off.T + sparse.diags_array(self._ends(forms.ee, sign=1.0))
+        border, corner = self._border(forms)
+        if not border.shape[1]:
+            return strengths.tocsr()
+        side = sparse.csr_array(border)
+        return sparse.block_array([[strengths, side], [side.T, corner]], format="csr")
 
-    def matrix(self, forms: Forms) -> sparse.csr_array:
-        """Assemble quadratic forms of the pairs into one of all parameters: (size, size)."""
-        first, second = self.counts.first_idx, self.counts.second_idx
-        rows, columns = [first, second, first, second], [first, second, second, first]
-        values = [forms.ee, forms.ee, -forms.ee, -forms.ee]
+    def dense_matrix(self, forms: Forms) -> Array:
+        """Assemble the same as `sparse_matrix`, filled."""
+        n = self.n_strengths
+        matrix = np.zeros((self.size, self.size))
+        matrix[self.counts.first_idx, self.counts.second_idx] = -forms.ee
+        strengths = matrix[:n, :n]
+        strengths += strengths.T.copy()
+        strengths[np.diag_indices(n)] = self._ends(forms.ee, sign=1.0)
+        border, corner = self._border(forms)
+        matrix[:n, n:], matrix[n:, :n], matrix[n:, n:] = border, border.T, corner
+        return matrix
 
-        def border(place: int, form: Array) -> None:
-            for at, sign in ((first, 1.0), (second, -1.0)):
-                there = np.full_like(at, place)
-                rows.extend([at, there])
-                columns.extend([there, at])
-                values.extend([sign * form, sign * form])
-
-        def corner(a: int, b: int, form: Array) -> None:
-            for row, column in {(a, b), (b, a)}:
-                rows.append(np.array([row]))
-                columns.append(np.array([column]))
-                values.append(np.array([form.sum()]))
-
+    def _border(self, forms: Forms) -> tuple[Array, Array]:
+        """Strengths against position bias and ties, and those two: (n, 0 to 2), (0 to 2, same)."""
+        columns = [forms.ee] if self.position is not None else []
+        columns += [forms.et] if forms.et is not None else []
+        corner = np.zeros((len(columns), len(columns)))
         if self.position is not None:
-            border(self.position, forms.ee)
-            corner(self.position, self.position, forms.ee)
-        if self.tie is not None:
-            border(self.tie, forms.et)
-            corner(self.tie, self.tie, forms.tt)
-        if self.position is not None and self.tie is not None:
-            corner(self.position, self.tie, forms.et)
-        entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
-        return sparse.coo_array(entries, shape=(self.size, self.size)).tocsr()
+            corner[0] = corner[:, 0] = [column.sum() for column in columns]
+        if forms.tt is not None:
+            corner[-1, -1] = forms.tt.sum()
+        border = np.array([self._ends(column) for column in columns])
+        return border.reshape(len(columns), self.n_strengths).T, corner
 
-    def level(self) -> Array:
-        """Direction in which the likelihood does not change, of length 1: (size,)."""
-        direction = np.zeros(self.size)
-        direction[: self.n_strengths] = self.n_strengths**-0.5
-        return direction
+    def _ends(self, values: Array, sign: float = -1.0) -> Array:
+        """Sum values of pairs over those where a contestant is first, and `sign` times second."""
+        n = self.n_strengths
+        there = np.bincount(self.counts.first_idx, values, n)
+        return there + sign * np.bincount(self.counts.second_idx, values, n)
 
-    def _exponents(self, x: Array) -> tuple[Array, float, Array]:
+    def _model(self, x: Array) -> tuple[Array, Array, Array | None, Array]:
+        """Per pair: eta, P(first) - P(second), P(tie), and the log of the norm."""
         strength = x[: self.n_strengths]
         eta = strength[self.counts.first_idx] - strength[self.counts.second_idx]
         if self.position is not None:
             eta += x[self.position]
-        half = eta / 2
-        norm = np.logaddexp(half, -half)
+        # In units of the likelier of the two wins, so that nothing overflows.
+        size = np.abs(eta)
+        other = np.exp(-size)
         if self.tie is None:
-            return half, -np.inf, norm
-        return half, float(x[self.tie]), np.logaddexp(norm, x[self.tie])
+            tie, norm = None, 1 + other
+        else:
+            tie = np.exp(x[self.tie] - size / 2)
+            norm = 1 + other + tie
+        gap = np.copysign((1 - other) / norm, eta)
+        return eta, gap, None if tie is None else tie / norm, np.log(norm) + size / 2

@@ -9,12 +9,12 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
 
 from moralscale.bradley_terry.covariance import DENSE, levelled
-from moralscale.bradley_terry.likelihood import Likelihood
+from moralscale.bradley_terry.likelihood import Likelihood, Point
 from moralscale.errors import ModelError, UnboundedError
 
 Array = NDArray[np.float64]
-#: A step below this, in log-odds, is the last.
-SMALL = 1e-10
+#: A step below this, in log-odds, is the last: the next would be about its square.
+SMALL = 1e-6
 #: A step of this many log-odds is not taken at once: far out the likelihood is flat.
 LARGE = 4.0
 #: Strengths that go beyond this many log-odds go on for ever.
@@ -22,12 +22,12 @@ ENDLESS = 40.0
 MOST_ITERATIONS = 200
 
 
-def maximise(likelihood: Likelihood) -> tuple[Array, int]:
+def maximise(likelihood: Likelihood) -> tuple[Point, int]:
     """Find the maximum.
 
     Returns
     -------
-    x : ndarray, (size,)
+    point : Point
         Strengths that sum to zero, then the other parameters.
     iterations : int
         How many steps it took.
@@ -39,41 +39,42 @@ def maximise(likelihood: Likelihood) -> tuple[Array, int]:
     ModelError
         Steps do not come to an end.
     """
-    x, value = likelihood.start(), likelihood.value(likelihood.start())
+    point = likelihood.at(likelihood.start())
     for iteration in range(1, MOST_ITERATIONS + 1):
-        step = _step(likelihood, x)
+        step = _step(likelihood, point)
         size = float(np.abs(step).max())
-        step *= min(1.0, LARGE / max(size, LARGE))
-        x, value = _ascend(likelihood, x, value, step)
-        if np.abs(x).max() > ENDLESS:
-            raise _endless(likelihood, x)
+        point = _ascend(likelihood, point, step * min(1.0, LARGE / max(size, LARGE)))
+        if np.abs(point.x).max() > ENDLESS:
+            raise _endless(likelihood, point.x)
         if size < SMALL:
-            return x, iteration
+            return point, iteration
     raise ModelError(
         f"maximum likelihood did not converge in {MOST_ITERATIONS} Newton steps",
         mend="use --method bayes",
     )
 
 
-def _step(likelihood: Likelihood, x: Array) -> Array:
+def _step(likelihood: Likelihood, point: Point) -> Array:
     """Newton's step: dense by Cholesky, or sparse by preconditioned conjugate gradients."""
-    matrix = likelihood.matrix(likelihood.information(x))
-    gradient = likelihood.gradient(x)
-    if likelihood.size <= DENSE:
-        try:
-            return cho_solve(cho_factor(levelled(matrix, likelihood), lower=True), gradient)
-        except np.linalg.LinAlgError:
-            raise _endless(likelihood, x) from None
-    return _conjugate_gradients(matrix, gradient, likelihood.level())
+    if likelihood.size > DENSE:
+        matrix = likelihood.sparse_matrix(point.information)
+        return _conjugate_gradients(matrix, point.gradient, likelihood.n_strengths)
+    try:
+        factor = cho_factor(levelled(likelihood, point), lower=True, overwrite_a=True)
+    except np.linalg.LinAlgError:
+        raise _endless(likelihood, point.x) from None
+    return cho_solve(factor, point.gradient)
 
 
-def _conjugate_gradients(matrix: sparse.csr_array, gradient: Array, level: Array) -> Array:
+def _conjugate_gradients(matrix: sparse.csr_array, gradient: Array, n: int) -> Array:
     """Solve with the diagonal as preconditioner, off the level, which the matrix does not know."""
     diagonal = matrix.diagonal()
-    weight = diagonal.mean()
+    weight = diagonal.mean() / n
 
     def times(v: Array) -> Array:
-        return matrix @ v + weight * level * (level @ v)
+        product = matrix @ v
+        product[:n] += weight * v[:n].sum()
+        return product
 
     shape = matrix.shape
     operator = LinearOperator(shape, matvec=times, dtype=np.float64)
@@ -87,18 +88,16 @@ def _conjugate_gradients(matrix: sparse.csr_array, gradient: Array, level: Array
     return step
 
 
-def _ascend(
-    likelihood: Likelihood, x: Array, value: float, step: Array
-) -> tuple[Array, float]:
+def _ascend(likelihood: Likelihood, point: Point, step: Array) -> Point:
     """Take the step, or the first half, quarter, ... of it that does not go down."""
     # Near the maximum the gain drowns in rounding.
-    slack = 1e-12 * max(1.0, abs(value))
+    slack = 1e-12 * max(1.0, abs(point.value))
     for _ in range(40):
-        there = likelihood.value(x + step)
-        if there >= value - slack:
-            return x + step, there
+        there = likelihood.at(point.x + step)
+        if there.value >= point.value - slack:
+            return there
         step = step / 2
-    return x, value
+    return point
 
 
 def _endless(likelihood: Likelihood, x: Array) -> UnboundedError:

@@ -73,8 +73,11 @@ class Likelihood:
         self._margin = counts.outcomes[FIRST] - counts.outcomes[SECOND]
 
     def start(self) -> Array:
-        """Equal strengths, no position bias, and the share of ties as it is."""
+        """Strengths from shares of wins, no position bias, and the share of ties as it is."""
         x = np.zeros(self.size)
+        margin, met = self._sums(self._margin)[0], self._sums(self._total)[1]
+        strength = 2 * np.arctanh(margin / (met + 1))
+        x[: self.n_strengths] = strength - strength.mean()
         if self.tie is not None:
             first, second, tie = self.counts.outcomes.sum(axis=1)
             x[self.tie] = np.log(2 * tie / (first + second))
@@ -87,7 +90,7 @@ class Likelihood:
         value = self._margin @ eta / 2 - total @ norm
         gradient = np.zeros(self.size)
         by_eta = (self._margin - total * gap) / 2
-        gradient[: self.n_strengths] = self._ends(by_eta)
+        gradient[: self.n_strengths] = self._sums(by_eta)[0]
         if self.position is not None:
             gradient[self.position] = by_eta.sum()
         if self.tie is None or tied is None:
@@ -117,8 +120,8 @@ class Likelihood:
         """Assemble forms of the pairs into one of all parameters: (size, size)."""
         first, second, n = self.counts.first_idx, self.counts.second_idx, self.n_strengths
         off = sparse.coo_array((-forms.ee, (first, second)), shape=(n, n)).tocsr()
-        strengths = off + off.T + sparse.diags_array(self._ends(forms.ee, sign=1.0))
-        border, corner = self._border(forms)
+        diagonal, border, corner = self._rest(forms)
+        strengths = off + off.T + sparse.diags_array(diagonal)
         if not border.shape[1]:
             return strengths.tocsr()
         side = sparse.csr_array(border)
@@ -131,28 +134,36 @@ class Likelihood:
         matrix[self.counts.first_idx, self.counts.second_idx] = -forms.ee
         strengths = matrix[:n, :n]
         strengths += strengths.T.copy()
-        strengths[np.diag_indices(n)] = self._ends(forms.ee, sign=1.0)
-        border, corner = self._border(forms)
+        strengths[np.diag_indices(n)], border, corner = self._rest(forms)
         matrix[:n, n:], matrix[n:, :n], matrix[n:, n:] = border, border.T, corner
         return matrix
 
-    def _border(self, forms: Forms) -> tuple[Array, Array]:
-        """Strengths against position bias and ties, and those two: (n, 0 to 2), (0 to 2, same)."""
-        columns = [forms.ee] if self.position is not None else []
-        columns += [forms.et] if forms.et is not None else []
-        corner = np.zeros((len(columns), len(columns)))
+    def _rest(self, forms: Forms) -> tuple[Array, Array, Array]:
+        """What is not of two strengths: their diagonal, the border, and the corner.
+
+        The border is of strengths against position bias and ties: (contestant, 0 to 2).
+        """
+        difference, diagonal = self._sums(forms.ee)
+        sides, totals = [], []
         if self.position is not None:
-            corner[0] = corner[:, 0] = [column.sum() for column in columns]
+            sides.append(difference)
+            totals.append(forms.ee.sum())
+        if forms.et is not None:
+            sides.append(self._sums(forms.et)[0])
+            totals.append(forms.et.sum())
+        corner = np.zeros((len(sides), len(sides)))
+        if self.position is not None:
+            corner[0] = corner[:, 0] = totals
         if forms.tt is not None:
             corner[-1, -1] = forms.tt.sum()
-        border = np.array([self._ends(column) for column in columns])
-        return border.reshape(len(columns), self.n_strengths).T, corner
+        return diagonal, np.array(sides).reshape(len(sides), self.n_strengths).T, corner
 
-    def _ends(self, values: Array, sign: float = -1.0) -> Array:
-        """Sum values of pairs over those where a contestant is first, and `sign` times second."""
+    def _sums(self, values: Array) -> tuple[Array, Array]:
+        """Sum values of pairs where a contestant is first, less and plus where it is second."""
         n = self.n_strengths
-        there = np.bincount(self.counts.first_idx, values, n)
-        return there + sign * np.bincount(self.counts.second_idx, values, n)
+        first = np.bincount(self.counts.first_idx, values, n)
+        second = np.bincount(self.counts.second_idx, values, n)
+        return first - second, first + second
 
     def _model(self, x: Array) -> tuple[Array, Array, Array | None, Array]:
         """Per pair: eta, P(first) - P(second), P(tie), and the log of the norm."""

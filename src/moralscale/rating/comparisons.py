@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,8 +69,10 @@ class Comparisons:
         """Judgments with each of `VERDICTS`: (3,)."""
         return np.bincount(self.outcome, self.n, 3).astype(np.int64)
 
-    def only(self, rows: NDArray[np.bool_]) -> Comparisons:
+    def only(self, rows: Any) -> Comparisons:
         """Keep some rows, and only the contestants and judges that are in them."""
+        if rows.all():
+            rows = slice(None)
 
         def kept(values: NDArray | None) -> NDArray | None:
             return None if values is None else values[rows]

@@ -52,12 +52,9 @@ class Wanted:
             )
         for name in self.needed:
             if name not in names:
-                raise JudgmentError(
-                    f"no column '{name}'",
-                    where=where,
-                    mend=suggestion(name, list(names)[:20])
-                    + " Name columns by --columns first=NAME,second=NAME,outcome=NAME",
-                )
+                near = suggestion(name, list(names)[:20])
+                mend = f"{near} (or name columns by --columns first=NAME,second=NAME,outcome=NAME)"
+                raise JudgmentError(f"no column '{name}'", where=where, mend=mend)
         return [name for name in (*self.needed, *self.optional) if name in names]
 
 
@@ -109,16 +106,27 @@ def from_frame(frame: pd.DataFrame, wanted: Wanted) -> pa.Table:
     names = wanted.among([str(name) for name in frame.columns], "table")
     try:
         table = pa.Table.from_pandas(frame[names], preserve_index=False)
+        return _with_words(table, wanted)
     except pa.ArrowException as error:
         raise JudgmentError(_line(error), where="table") from None
-    return _with_words(table, wanted)
 
 
 def _read_csv(path: Path, wanted: Wanted, delimiter: str) -> pa.Table:
     names = wanted.among(_header(path, delimiter), f"{path}, row 1")
+    try:
+        return _parsed(path, names, wanted, delimiter, threads=True)
+    except pa.ArrowInvalid:
+        # Only a single thread knows the row that it cannot read.
+        return _parsed(path, names, wanted, delimiter, threads=False)
+
+
+def _parsed(
+    path: Path, names: list[str], wanted: Wanted, delimiter: str, *, threads: bool
+) -> pa.Table:
     text = pa.dictionary(pa.int32(), pa.string())
     return arrow_csv.read_csv(
         path,
+        read_options=arrow_csv.ReadOptions(use_threads=threads),
         parse_options=arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
         convert_options=arrow_csv.ConvertOptions(
             include_columns=names,
@@ -132,9 +140,7 @@ def _read_csv(path: Path, wanted: Wanted, delimiter: str) -> pa.Table:
 
 def _header(path: Path, delimiter: str) -> list[str]:
     """Names in the first line, found without reading a file that is no table."""
-    line = _first_line(path)
-    if line.count(delimiter.encode()) >= MOST_COLUMNS:
-        _check_number(line.count(delimiter.encode()) + 1, f"{path}, row 1")
+    line = _first_line(path, delimiter)
     return next(csv.reader([line.decode("utf-8-sig")], delimiter=delimiter), [])
 
 
@@ -165,17 +171,18 @@ def _with_words(table: pa.Table, wanted: Wanted) -> pa.Table:
         if name not in wanted.words or pa.types.is_dictionary(kind):
             continue
         if pa.types.is_nested(kind):
-            raise JudgmentError(f"column '{name}' holds {kind}, not text")
+            raise pa.ArrowInvalid(f"column '{name}' holds {kind}, not text")
         table = table.set_column(place, name, table[name].cast(pa.string()))
     return table
 
 
-def _first_line(path: Path) -> bytes:
+def _first_line(path: Path, delimiter: str = ",") -> bytes:
     with path.open("rb") as file:
         line = file.readline(LONGEST_LINE)
     where = f"{path}, row 1"
     if b"\0" in line:
         raise JudgmentError("this is not text", where=where, mend=f"use {', '.join(SUFFIXES)}")
+    _check_number(line.count(delimiter.encode()) + 1, where, at_least=len(line) == LONGEST_LINE)
     if len(line) == LONGEST_LINE:
         raise JudgmentError(
             f"the line goes on for over {LONGEST_LINE:,} bytes",
@@ -189,10 +196,10 @@ def _first_line(path: Path) -> bytes:
     return line
 
 
-def _check_number(columns: int, where: str) -> None:
+def _check_number(columns: int, where: str, *, at_least: bool = False) -> None:
     if columns > MOST_COLUMNS:
         raise JudgmentError(
-            f"{columns:,} columns",
+            f"{'at least ' if at_least else ''}{columns:,} columns",
             where=where,
             mend=f"a table of comparisons has at most {MOST_COLUMNS:,}: first, second, outcome, ...",
         )

@@ -112,7 +112,7 @@ class _Reader:
             for codes, words in ((first, of_first), (second, of_second))
         )
         self._check_pairs(first, second, contestants)
-        outcome, words = self._outcomes(labels, first, second, contestants)
+        outcome, labelled, label_idx = self._outcomes(labels, first, second, contestants)
         judge_idx, judges = None, ()
         if self._has("judge"):
             codes, of_judge = self._words("judge")
@@ -120,14 +120,9 @@ class _Reader:
             judge_idx = _placed(codes, of_judge, judges)
         n, weight = self._number("n"), self._number("weight")
         kept = outcome != IGNORED
-        if not kept.all():
-            often = np.ones(len(outcome), dtype=np.int64) if n is None else n
-            left_out = pd.Series(often[~kept]).groupby(words[~kept]).sum()
-            ignored = {str(word): int(times) for word, times in left_out.items()}
-        else:
-            ignored = {}
         if not kept.any():
             raise JudgmentError("every row is left out by its outcome", where=self._place)
+        left_out = np.bincount(label_idx[~kept], None if n is None else n[~kept], len(labelled))
         return Comparisons(
             contestants=contestants,
             first_idx=first,
@@ -137,7 +132,7 @@ class _Reader:
             weight=weight,
             judges=judges,
             judge_idx=judge_idx,
-            ignored=ignored,
+            ignored={labelled[i]: int(left_out[i]) for i in np.flatnonzero(left_out)},
             source=self._place,
         ).only(kept)
 
@@ -181,8 +176,8 @@ class _Reader:
         first: NDArray[np.int64],
         second: NDArray[np.int64],
         contestants: tuple[str, ...],
-    ) -> tuple[NDArray[np.int8], NDArray[np.object_]]:
-        """What each row came to, and the word for it."""
+    ) -> tuple[NDArray[np.int8], list[str], NDArray[np.int64]]:
+        """What each row came to; the labels, and which of them each row has."""
         codes, words = self._words("outcome")
         meaning = np.array([labels.get(word, -1) for word in words], dtype=np.int8)
         outcome = meaning[codes]
@@ -197,7 +192,7 @@ class _Reader:
                 " by --ignore LABEL"
             )
             raise self._fault(row, "outcome", f"unknown outcome '{word[:60]}'", mend)
-        return outcome, np.array(words, dtype=object)[codes]
+        return outcome, words, codes
 
     def _number(self, key: str) -> NDArray | None:
         """Counts as whole numbers from 1 on, weights as finite numbers above 0."""
@@ -215,7 +210,9 @@ class _Reader:
         if not good.all():
             row = int(np.argmin(good))
             kind = "a whole number from 1 on" if key == "n" else "a finite number above 0"
-            raise self._fault(row, key, f"{str(column[row].as_py())[:40]!r} is not {kind}")
+            value = column[row].as_py()
+            what = "missing value" if value is None else f"'{str(value)[:40]}' is not {kind}"
+            raise self._fault(row, key, what, "" if value is not None else f"write {kind}")
         if values.sum() >= MOST or (key == "weight" and values.max() / values.min() > 1e12):
             raise JudgmentError(f"the numbers in column {self._names[key]} are too far apart "
                                 "or too large to be added", where=self._place)

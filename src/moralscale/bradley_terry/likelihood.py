@@ -19,6 +19,8 @@ from scipy import sparse
 from moralscale.bradley_terry.counts import FIRST, SECOND, TIE, Counts
 
 Array = NDArray[np.float64]
+#: A first guess at a strength is no further from the mean, in log-odds.
+MOST = 5.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +78,8 @@ class Likelihood:
         """Strengths from shares of wins, no position bias, and the share of ties as it is."""
         x = np.zeros(self.size)
         margin, met = self._sums(self._margin)[0], self._sums(self._total)[1]
-        strength = 2 * np.arctanh(margin / (met + 1))
-        x[: self.n_strengths] = strength - strength.mean()
+        strength = np.clip(2 * np.arctanh(margin / (met + 1)), -MOST, MOST)
+        x[: self.n_strengths] = (strength - strength.mean()) * (1 - 1 / self.n_strengths)
         if self.tie is not None:
             first, second, tie = self.counts.outcomes.sum(axis=1)
             x[self.tie] = np.log(2 * tie / (first + second))
@@ -85,7 +87,7 @@ class Likelihood:
 
     def at(self, x: Array) -> Point:
         """Evaluate the log-likelihood and its derivatives at `x`."""
-        eta, gap, tied, norm = self._model(x)
+        eta, gap, both, tied, norm = self._model(x)
         total = self._total
         value = self._margin @ eta / 2 - total @ norm
         gradient = np.zeros(self.size)
@@ -94,19 +96,20 @@ class Likelihood:
         if self.position is not None:
             gradient[self.position] = by_eta.sum()
         if self.tie is None or tied is None:
-            return Point(x, float(value), gradient, Forms(total * (1 - gap**2) / 4, None, None))
+            return Point(x, float(value), gradient, Forms(total * both, None, None))
         ties = self.counts.outcomes[TIE].sum()
         gradient[self.tie] = ties - total @ tied
+        decided = 1 - tied
         forms = Forms(
-            ee=total * (1 - tied - gap**2) / 4,
+            ee=total * (both + decided * tied / 4),
             et=-total * tied * gap / 2,
-            tt=total * tied * (1 - tied),
+            tt=total * tied * decided,
         )
         return Point(x, float(value + ties * x[self.tie]), gradient, forms)
 
     def score_products(self, x: Array) -> Forms:
         """Sum over judgments of products of their scores at `x`: the meat of the sandwich."""
-        _, gap, tied, _ = self._model(x)
+        _, gap, _, tied, _ = self._model(x)
         squares = self.counts.squares
         by_eta = np.array([[0.5], [-0.5], [0.0]]) - gap / 2
         ee = (squares * by_eta**2).sum(axis=0)
@@ -165,8 +168,8 @@ class Likelihood:
         second = np.bincount(self.counts.second_idx, values, n)
         return first - second, first + second
 
-    def _model(self, x: Array) -> tuple[Array, Array, Array | None, Array]:
-        """Per pair: eta, P(first) - P(second), P(tie), and the log of the norm."""
+    def _model(self, x: Array) -> tuple[Array, Array, Array, Array | None, Array]:
+        """Per pair: eta, P(first) - P(second), P(first) P(second), P(tie), log of the norm."""
         strength = x[: self.n_strengths]
         eta = strength[self.counts.first_idx] - strength[self.counts.second_idx]
         if self.position is not None:
@@ -180,4 +183,6 @@ class Likelihood:
             tie = np.exp(x[self.tie] - size / 2)
             norm = 1 + other + tie
         gap = np.copysign((1 - other) / norm, eta)
-        return eta, gap, None if tie is None else tie / norm, np.log(norm) + size / 2
+        tied = None if tie is None else tie / norm
+        # The product, as 1 - gap**2 is nothing but rounding where one side nearly always wins.
+        return eta, gap, other / norm**2, tied, np.log(norm) + size / 2

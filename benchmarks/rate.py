@@ -60,7 +60,9 @@ def main() -> None:
     """Simulate the files and measure each."""
     load = os.getloadavg()[0] / (os.cpu_count() or 1)
     threads = os.environ.get("OMP_NUM_THREADS", "all")
-    print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, {threads} threads")
+    print(
+        f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, {threads} threads"
+    )
     print(f"load {load:.2f} a core at the start")
     with tempfile.TemporaryDirectory() as folder:
         for contestants, comparisons in SIZES:

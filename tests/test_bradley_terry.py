@@ -83,9 +83,7 @@ def test_citations_give_the_published_estimates(project):
     np.testing.assert_allclose(found.strength - found.strength[0], published, atol=5.1e-5)
 
 
-@pytest.mark.parametrize(
-    ("table", "position_bias"), [(BASEBALL, False), (BASEBALL_AT_HOME, True)]
-)
+@pytest.mark.parametrize(("table", "position_bias"), [(BASEBALL, False), (BASEBALL_AT_HOME, True)])
 def test_baseball_gives_the_published_estimates_and_errors(baseball, table, position_bias):
     found = maximum_likelihood(baseball, position_bias=position_bias)
     published, errors = np.transpose([table[name] for name in baseball.contestants])
@@ -128,8 +126,12 @@ def test_newton_and_its_errors_agree_with_scipy():
     steps = h * np.eye(10)
     curvature = [
         [
-            sum(a * b * plain_loss(np.array(found) + a * i + b * j, *rows) for a in (-1, 1)
-                for b in (-1, 1)) / (4 * h * h)
+            sum(
+                a * b * plain_loss(np.array(found) + a * i + b * j, *rows)
+                for a in (-1, 1)
+                for b in (-1, 1)
+            )
+            / (4 * h * h)
             for i in steps
         ]
         for j in steps
@@ -264,8 +266,11 @@ def test_strengths_far_apart_are_found():
 @pytest.mark.parametrize("position_bias", [False, True])
 def test_what_cannot_be_estimated_is_named(rows, message, position_bias):
     with pytest.raises(UnboundedError) as raised:
-        fit(*np.transpose(rows), size=1 + np.max(np.transpose(rows)[:2]),
-            position_bias=position_bias)
+        fit(
+            *np.transpose(rows),
+            size=1 + np.max(np.transpose(rows)[:2]),
+            position_bias=position_bias,
+        )
     assert message in str(raised.value)
 
 
@@ -299,14 +304,16 @@ def test_a_fit_is_finite_or_refused(data, position_bias, outcomes):
     row = st.tuples(st.sampled_from(pairs), st.integers(0, outcomes - 1))
     rows = data.draw(st.lists(row, min_size=3, max_size=30))
     first, second = np.transpose([pair for pair, _ in rows])
+    refused = ""
     try:
         found = fit(first, second, [o for _, o in rows], size=4, position_bias=position_bias)
     except UnboundedError as error:
-        # Never by running into the bound that is there for problems too large to check.
-        assert "the data are separated" not in str(error)
-        return
-    assert np.abs(found.strength).max() < 20
-    assert (found.strength_se < 50).all()
+        refused = str(error)
+    # Never by running into the bound that is there for problems too large to check.
+    assert "the data are separated" not in refused
+    if not refused:
+        assert np.abs(found.strength).max() < 20
+        assert (found.strength_se < 50).all()
 
 
 def test_quasi_variances_are_exact_where_they_can_be():

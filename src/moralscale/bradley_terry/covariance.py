@@ -63,9 +63,7 @@ def _weight(diagonal: Array) -> float:
     return float(diagonal.mean())
 
 
-def _scaled(
-    matrix: sparse.csr_array, scale: Array, likelihood: Likelihood
-) -> NDArray[np.float32]:
+def _scaled(matrix: sparse.csr_array, scale: Array, likelihood: Likelihood) -> NDArray[np.float32]:
     """Fill the matrix with its level, scaled on both sides, in single precision."""
     whole = np.zeros(matrix.shape, dtype=np.float32, order="F")
     entries = matrix.tocoo()

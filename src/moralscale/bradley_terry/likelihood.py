@@ -142,7 +142,7 @@ class Likelihood:
         return matrix
 
     def _rest(self, forms: Forms) -> tuple[Array, Array, Array]:
-        """What is not of two strengths: their diagonal, the border, and the corner.
+        """Sum what is not of two strengths: their diagonal, the border, and the corner.
 
         The border is of strengths against position bias and ties: (contestant, 0 to 2).
         """

@@ -60,7 +60,8 @@ def _step(likelihood: Likelihood, point: Point) -> Array:
         matrix = likelihood.sparse_matrix(point.information)
         return _conjugate_gradients(matrix, point.gradient, likelihood.n_strengths)
     try:
-        factor = cho_factor(levelled(likelihood, point), lower=True, overwrite_a=True, check_finite=False)
+        matrix = levelled(likelihood, point)
+        factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
     except np.linalg.LinAlgError:
         raise _endless(likelihood, point.x) from None
     return cho_solve(factor, point.gradient)

@@ -21,8 +21,10 @@ def rate(
     ],
     method: Annotated[
         str,
-        typer.Option(help="mle: Bradley-Terry by maximum likelihood. bayes: hierarchical."
-                     " elo: online Elo, averaged over orders."),
+        typer.Option(
+            help="mle: Bradley-Terry by maximum likelihood. bayes: hierarchical."
+            " elo: online Elo, averaged over orders."
+        ),
     ] = "mle",
     out: Annotated[
         Path | None, typer.Option(help="CSV to write; the table is shown unless given.")
@@ -45,12 +47,14 @@ def rate(
     errors: Annotated[
         str, typer.Option(help="hessian or sandwich; sandwich where there are weights (mle).")
     ] = "",
-    ci_prob: Annotated[float, typer.Option(help="Probability inside the intervals (bayes).")] = 0.94,
+    ci_prob: Annotated[
+        float, typer.Option(help="Probability inside the intervals (bayes).")
+    ] = 0.94,
     seed: Annotated[int, typer.Option(help="Seed (bayes, elo).")] = 1,
     draws: Annotated[int, typer.Option(help="Draws kept a chain (bayes).")] = 1000,
     tune: Annotated[int, typer.Option(help="Tuning iterations a chain (bayes).")] = 1000,
     chains: Annotated[int, typer.Option(help="Chains (bayes).")] = 4,
-    target_accept: Annotated[float, typer.Option(help="Acceptance rate aimed at (bayes).")] = 0.9,
+    target_accept: Annotated[float, typer.Option(help="Acceptance rate aimed at (bayes).")] = 0.98,
     k: Annotated[float, typer.Option(help="Largest step, in Elo (elo).")] = 32.0,
     start: Annotated[float, typer.Option(help="First rating of each (elo).")] = 1000.0,
     orders: Annotated[int, typer.Option(help="Random orders averaged over (elo).")] = 100,

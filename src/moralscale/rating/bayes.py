@@ -1,9 +1,10 @@
 """Hierarchical Bradley-Terry: strengths, judges, position bias and ties, with priors.
 
-    strength[i]        ~ Normal(0, strength_sd), summing to zero      strength_sd ~ HalfNormal(2)
-    own[j, i]          ~ Normal(0, judge_sd)                          judge_sd ~ HalfNormal(1)
-    position_bias[j]   ~ Normal(position_bias, position_bias_sd)      position_bias ~ Normal(0, 1)
-    log nu             ~ Normal(0, 2)                                 position_bias_sd ~ HalfNormal(1)
+    strength[i]        ~ Normal(0, strength_sd), summing to zero   strength_sd ~ HalfNormal(2)
+    own[j, i]          ~ Normal(0, judge_sd)                       judge_sd ~ HalfNormal(1)
+    position_bias[j]   ~ Normal(position_bias, position_bias_sd)   position_bias ~ Normal(0, 1)
+                                                                   position_bias_sd ~ HalfNormal(1)
+    log nu             ~ Normal(0, 2)
 
     eta = strength[first] + own[j, first] - strength[second] - own[j, second] + position_bias[j]
     P(first) : P(tie) : P(second) = exp(eta / 2) : nu : exp(-eta / 2)

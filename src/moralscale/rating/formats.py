@@ -201,7 +201,7 @@ def _check_number(columns: int, where: str, *, at_least: bool = False) -> None:
         raise JudgmentError(
             f"{'at least ' if at_least else ''}{columns:,} columns",
             where=where,
-            mend=f"a table of comparisons has at most {MOST_COLUMNS:,}: first, second, outcome, ...",
+            mend=f"a table of comparisons has at most {MOST_COLUMNS:,}: first, second, ...",
         )
 
 

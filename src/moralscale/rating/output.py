@@ -63,9 +63,7 @@ def _as_rich(table: pd.DataFrame) -> Table:
     for name in table.columns:
         shown.add_column(name, justify="left" if name == "contestant" else "right")
     for row in table.itertuples(index=False):
-        shown.add_row(
-            row[0], *map(_number, row[1:], table.columns[1:])
-        )
+        shown.add_row(row[0], *map(_number, row[1:], table.columns[1:]))
     return shown
 
 
@@ -88,7 +86,9 @@ def _lines(summary: dict[str, Any]) -> Iterator[str]:
         if found and "se" in found:
             yield f"{title}: {found['estimate']:.3f}, standard error {found['se']:.3f}"
         elif found:
-            interval = f"{100 * summary['ci_prob']:g}% HDI {found['low']:.3f} to {found['high']:.3f}"
+            interval = (
+                f"{100 * summary['ci_prob']:g}% HDI {found['low']:.3f} to {found['high']:.3f}"
+            )
             yield f"{title}: {found['estimate']:.3f}, {interval}"
     if "orders" in summary:
         yield (

@@ -110,9 +110,7 @@ def _data(comparisons: Comparisons) -> dict[str, Any]:
 
 
 def _by_likelihood(comparisons: Comparisons, settings: Settings) -> tuple[dict, dict]:
-    errors = settings.errors or (
-        Errors.HESSIAN if comparisons.weight is None else Errors.SANDWICH
-    )
+    errors = settings.errors or (Errors.HESSIAN if comparisons.weight is None else Errors.SANDWICH)
     counts = comparisons.counts()
     estimate = maximum_likelihood(counts, position_bias=settings.position_bias, errors=errors)
     columns = {

@@ -74,7 +74,9 @@ def _names(columns: Mapping[str, str]) -> dict[str, str]:
     known = (*NEEDED, *OPTIONAL)
     for key in columns:
         if key not in known:
-            raise ConfigError(f"unknown column '{key}'", where="columns", mend=suggestion(key, known))
+            raise ConfigError(
+                f"unknown column '{key}'", where="columns", mend=suggestion(key, known)
+            )
     names = {key: columns.get(key, key) for key in known if key in columns or key in NEEDED}
     if len(set(names.values())) < len(names):
         raise ConfigError("one column of the file is named twice", where="columns")
@@ -113,7 +115,8 @@ class _Reader:
         )
         self._check_pairs(first, second, contestants)
         outcome, labelled, label_idx = self._outcomes(labels, first, second, contestants)
-        judge_idx, judges = None, ()
+        judge_idx: NDArray[np.int64] | None = None
+        judges: tuple[str, ...] = ()
         if self._has("judge"):
             codes, of_judge = self._words("judge")
             judges = tuple(sorted(set(of_judge)))
@@ -177,7 +180,7 @@ class _Reader:
         second: NDArray[np.int64],
         contestants: tuple[str, ...],
     ) -> tuple[NDArray[np.int8], list[str], NDArray[np.int64]]:
-        """What each row came to; the labels, and which of them each row has."""
+        """Find what each row came to, the labels, and which of them each row has."""
         codes, words = self._words("outcome")
         meaning = np.array([labels.get(word, -1) for word in words], dtype=np.int8)
         outcome = meaning[codes]
@@ -195,7 +198,7 @@ class _Reader:
         return outcome, words, codes
 
     def _number(self, key: str) -> NDArray | None:
-        """Counts as whole numbers from 1 on, weights as finite numbers above 0."""
+        """Read counts, whole numbers from 1 on, or weights, finite numbers above 0."""
         if not self._has(key):
             return None
         column = self._table[self._names[key]]
@@ -214,8 +217,11 @@ class _Reader:
             what = "missing value" if value is None else f"'{str(value)[:40]}' is not {kind}"
             raise self._fault(row, key, what, "" if value is not None else f"write {kind}")
         if values.sum() >= MOST or (key == "weight" and values.max() / values.min() > 1e12):
-            raise JudgmentError(f"the numbers in column {self._names[key]} are too far apart "
-                                "or too large to be added", where=self._place)
+            raise JudgmentError(
+                f"the numbers in column {self._names[key]} are too far apart "
+                "or too large to be added",
+                where=self._place,
+            )
         return values.astype(np.int64) if key == "n" else values
 
 

@@ -43,7 +43,7 @@ class Settings(Section):
     tune: int = Field(1000, ge=100, le=100_000, description="Tuning iterations a chain (bayes).")
     chains: int = Field(4, ge=2, le=64, description="Chains (bayes).")
     target_accept: float = Field(
-        0.9, gt=0.5, lt=1, description="Target acceptance rate of NUTS (bayes)."
+        0.98, gt=0.5, lt=1, description="Target acceptance rate of NUTS (bayes)."
     )
     k: float = Field(32.0, gt=0, le=10_000, description="Largest step, in Elo (elo).")
     start: float = Field(

@@ -282,7 +282,7 @@ def test_elo_can_rate_what_likelihood_cannot(tmp_path):
 
 
 def test_bayes_rates_by_judges_with_ties(games):
-    found = rate(games, method="bayes", target_accept=0.99)
+    found = rate(games, method="bayes")
     planted = found["contestant"].map({f"c{i}": s for i, s in enumerate(np.linspace(-1.5, 1.5, 8))})
     assert found["contestant"].iloc[0] == "c7"
     np.testing.assert_allclose(found["strength"], planted, atol=0.6)
@@ -306,10 +306,6 @@ def test_bayes_warns_of_groups_that_never_meet_and_bounds_who_always_wins(tmp_pa
         "--no-position-bias",
         "--out",
         out,
-        "--target-accept",
-        0.95,
-        "--draws",
-        1500,
     )
     assert code == 0
     assert "warning: 2 groups of contestants never meet" in shown

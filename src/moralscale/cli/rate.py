@@ -51,7 +51,7 @@ def rate(
         float, typer.Option(help="Probability inside the intervals (bayes).")
     ] = 0.94,
     seed: Annotated[int, typer.Option(help="Seed (bayes, elo).")] = 1,
-    draws: Annotated[int, typer.Option(help="Draws kept a chain (bayes).")] = 1000,
+    draws: Annotated[int, typer.Option(help="Draws kept a chain (bayes).")] = 2000,
     tune: Annotated[int, typer.Option(help="Tuning iterations a chain (bayes).")] = 1000,
     chains: Annotated[int, typer.Option(help="Chains (bayes).")] = 4,
     target_accept: Annotated[float, typer.Option(help="Acceptance rate aimed at (bayes).")] = 0.98,

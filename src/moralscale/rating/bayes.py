@@ -1,12 +1,13 @@
 """Hierarchical Bradley-Terry: strengths, judges, position bias and ties, with priors.
 
-    strength[i]        ~ Normal(0, strength_sd), summing to zero   strength_sd ~ HalfNormal(2)
-    own[j, i]          ~ Normal(0, judge_sd)                       judge_sd ~ HalfNormal(1)
-    position_bias[j]   ~ Normal(position_bias, position_bias_sd)   position_bias ~ Normal(0, 1)
-                                                                   position_bias_sd ~ HalfNormal(1)
+    strength[i]        ~ Normal(0, strength_sd), zero-sum        strength_sd ~ HalfNormal(2)
+    own[j, i]          ~ Normal(0, judge_sd)                     judge_sd ~ HalfNormal(1)
+    position_bias      ~ Normal(0, 1)
+    bias[j]            ~ Normal(0, position_bias_sd), zero-sum   position_bias_sd ~ HalfNormal(0.5)
     log nu             ~ Normal(0, 2)
 
-    eta = strength[first] + own[j, first] - strength[second] - own[j, second] + position_bias[j]
+    eta = strength[first] + own[j, first] - strength[second] - own[j, second]
+          + position_bias + bias[j]
     P(first) : P(tie) : P(second) = exp(eta / 2) : nu : exp(-eta / 2)
 
 What is of judges is there where there are two or more, and of ties where there are any.
@@ -150,8 +151,9 @@ def _position_bias(judge_idx: np.ndarray, judged: bool) -> Any:
     mean = pm.Normal("position_bias", 0, 1)
     if not judged:
         return mean
-    sd = pm.HalfNormal("position_bias_sd", 1)
-    return mean + sd * pm.Normal("position_bias_z", dims="judge")[judge_idx]
+    # Zero-sum: a mean over the judges at hand is told well by them, one over all judges is not.
+    sd = pm.HalfNormal("position_bias_sd", 0.5)
+    return mean + sd * pm.ZeroSumNormal("position_bias_z", dims="judge")[judge_idx]
 
 
 def _log_likelihood(eta: Any, cells: Counts) -> Any:

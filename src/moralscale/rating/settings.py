@@ -39,7 +39,7 @@ class Settings(Section):
         0.94, gt=0, lt=1, description="Probability inside highest-density intervals (bayes)."
     )
     seed: int = Field(1, ge=0, lt=2**32, description="Seed of the draws and of the orders.")
-    draws: int = Field(1000, ge=100, le=100_000, description="Draws kept a chain (bayes).")
+    draws: int = Field(2000, ge=100, le=100_000, description="Draws kept a chain (bayes).")
     tune: int = Field(1000, ge=100, le=100_000, description="Tuning iterations a chain (bayes).")
     chains: int = Field(4, ge=2, le=64, description="Chains (bayes).")
     target_accept: float = Field(

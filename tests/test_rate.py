@@ -271,9 +271,21 @@ def test_elo_is_the_same_side_by_side_or_one_by_one(games, monkeypatch):
     pd.testing.assert_frame_equal(rate(games.assign(n=2), method="elo", orders=3), beside)
 
 
-def test_elo_can_rate_what_likelihood_cannot(tmp_path):
+def test_too_many_contestants_to_invert_have_no_errors(games, monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr("moralscale.bradley_terry.estimate.DENSE", 0)
+    monkeypatch.setattr("moralscale.bradley_terry.covariance.INVERTED", 0)
+    games.to_csv(tmp_path / "g.csv", index=False)
+    code, shown, _ = command(capsys, tmp_path / "g.csv")
+    assert code == 0
+    assert "warning: no standard errors: 8 contestants are too many to invert" in shown
+    assert "standard error unknown" in shown
+
+
+def test_elo_can_rate_what_likelihood_cannot(tmp_path, capsys):
     path = write(tmp_path, f"{HEADER}\na,b,first\n")
     assert rate(path, method="elo", orders=1, k=20)["rating"].tolist() == [1010.0, 990.0]
+    shown = command(capsys, path, "--method", "elo", "--orders", 1)[1]
+    assert "one random order" in shown
     with pytest.raises(UnboundedError):
         rate(path)
 

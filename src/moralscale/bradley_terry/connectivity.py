@@ -160,7 +160,6 @@ def _constraints(counts: Counts, position_bias: bool) -> sparse.csr_array:
 
     Columns are strengths, position bias and, where there are ties, log nu.
     """
-    size = len(counts.contestants)
     blocks = []
     for seen in (FIRST, SECOND, TIE):
         rows = np.flatnonzero(counts.outcomes[seen] > 0)
@@ -173,9 +172,7 @@ def _constraints(counts: Counts, position_bias: bool) -> sparse.csr_array:
             tie = float(seen == TIE) - float(other == TIE)
             log_nu = np.full((len(rows), int(counts.has_ties)), tie)
             blocks.append(sparse.hstack([eta, sparse.csr_array(np.hstack([bias, log_nu]))]))
-    constraints = sparse.vstack(blocks).tocsr()
-    assert constraints.shape[1] == size + position_bias + counts.has_ties
-    return constraints
+    return sparse.vstack(blocks).tocsr()
 
 
 #: What an outcome's log-probability takes of eta, before the norm.

@@ -13,6 +13,8 @@ from moralscale.errors import UnboundedError
 Array = NDArray[np.float64]
 #: Parameters up to which matrices are kept whole; beyond, only diagonals leave this module.
 DENSE = 2_500
+#: Parameters up to which matrices are inverted at all: 1 GB of single precision.
+INVERTED = 16_000
 #: Columns of a large inverse that are taken at a time.
 BLOCK = 256
 
@@ -39,8 +41,11 @@ def variances(likelihood: Likelihood, point: Point, *, robust: bool) -> Array:
     """Diagonal of `covariance`, in the memory of one matrix of single precision: (size,).
 
     The information is scaled to a diagonal of ones before it is factored, which keeps the error
-    of single precision small: below 1e-4 of a standard error unless the graph is very thin.
+    of single precision small: below 1e-4 of a standard error unless the graph is very thin. Beyond
+    `INVERTED` parameters there is no room for it, and variances are NaN.
     """
+    if likelihood.size > INVERTED:
+        return np.full(likelihood.size, np.nan)
     matrix = likelihood.sparse_matrix(point.information)
     scale = matrix.diagonal() ** -0.5
     whole = _scaled(matrix, scale, likelihood)

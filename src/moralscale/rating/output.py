@@ -84,16 +84,19 @@ def _lines(summary: dict[str, Any]) -> Iterator[str]:
     for name, title in QUANTITIES.items():
         found = summary.get(name)
         if found and "se" in found:
-            yield f"{title}: {found['estimate']:.3f}, standard error {found['se']:.3f}"
+            se = "unknown" if found["se"] is None else f"{found['se']:.3f}"
+            yield f"{title}: {found['estimate']:.3f}, standard error {se}"
         elif found:
             interval = (
                 f"{100 * summary['ci_prob']:g}% HDI {found['low']:.3f} to {found['high']:.3f}"
             )
             yield f"{title}: {found['estimate']:.3f}, {interval}"
-    if "orders" in summary:
+    if summary.get("median_spread") is not None:
         yield (
             f"mean over {summary['orders']} random orders; one order alone moves a rating by a"
             f" median of {summary['median_spread']:.1f} Elo (sd, column spread)"
         )
+    elif "orders" in summary:
+        yield "one random order: how far another would move a rating is not known"
     for warning in summary["warnings"]:
         yield f"warning: {warning}"

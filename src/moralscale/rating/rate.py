@@ -125,7 +125,7 @@ def _by_likelihood(comparisons: Comparisons, settings: Settings) -> tuple[dict, 
         "log_tie": _with_se(estimate.tie, estimate.tie_se),
         "log_likelihood": estimate.log_likelihood,
         "iterations": estimate.iterations,
-        "warnings": [],
+        "warnings": _unknown_errors(estimate),
     }
 
 
@@ -137,8 +137,16 @@ def _quasi_se(estimate: Estimate) -> np.ndarray:
     return np.sqrt(np.where(q >= 0, q, np.nan))
 
 
-def _with_se(value: float | None, se: float | None) -> dict[str, float] | None:
-    return None if value is None or se is None else {"estimate": value, "se": se}
+def _unknown_errors(estimate: Estimate) -> list[str]:
+    if not np.isnan(estimate.strength_se).any():
+        return []
+    return [f"no standard errors: {len(estimate.strength):,} contestants are too many to invert"]
+
+
+def _with_se(value: float | None, se: float | None) -> dict[str, float | None] | None:
+    if value is None or se is None:
+        return None
+    return {"estimate": value, "se": None if np.isnan(se) else se}
 
 
 def _by_bayes(comparisons: Comparisons, settings: Settings) -> tuple[dict, dict]:
@@ -178,7 +186,7 @@ def _by_elo(comparisons: Comparisons, settings: Settings) -> tuple[dict, dict]:
         "k": settings.k,
         "start": settings.start,
         "orders": settings.orders,
-        "median_spread": float(np.median(spread)),
+        "median_spread": float(np.median(spread)) if len(ratings) > 1 else None,
         "position_bias": None,
         "log_tie": None,
         "warnings": [],

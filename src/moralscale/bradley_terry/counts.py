@@ -82,15 +82,12 @@ def count(
     often = times if each is None else each * (1 if times is None else times)
     outcomes = _sums(place, often, len(pairs))
     met = outcomes.any(axis=0)
-    outcomes = squares = outcomes[:, met]
+    outcomes = squares = outcomes[:, met].astype(float)
     if each is not None and often is not None:
-        squares = _sums(place, each * often, len(pairs))[:, met]
+        squares = _sums(place, each * often, len(pairs))[:, met].astype(float)
     pairs = pairs[met]
     return Counts(tuple(contestants), pairs // size, pairs % size, outcomes, squares)
 
 
-def _sums(
-    place: NDArray[np.int64], weights: NDArray[np.float64] | None, n_pairs: int
-) -> NDArray[np.float64]:
-    sums = np.bincount(place, weights, minlength=3 * n_pairs)
-    return sums.astype(float).reshape(3, n_pairs)
+def _sums(place: NDArray[np.int64], weights: NDArray[np.float64] | None, n_pairs: int) -> NDArray:
+    return np.bincount(place, weights, minlength=3 * n_pairs).reshape(3, n_pairs)

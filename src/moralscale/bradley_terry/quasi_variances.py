@@ -50,7 +50,7 @@ def quasi_variances(covariance: Array) -> Array:
         while np.sort(q + step)[:2].sum() <= 0:
             step = step / 2
         q = q + step
-        if np.abs(step).max() <= 1e-9 * np.abs(q).max():
+        if np.abs(step).max() <= 1e-6 * np.abs(q).max():
             return q
     raise ModelError("quasi-variances were not found", mend="compare by the covariance")
 

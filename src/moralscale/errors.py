@@ -12,6 +12,7 @@
     │   └── PermanentError     asking again cannot help; stops the judge's job
     ├── JudgmentError      a table of judgments
     ├── ModelError         data and model do not fit each other
+    │   └── UnboundedError     maximum likelihood has no finite estimate
     └── GateError          a fit that did not pass its checks
 
 The command line prints any of these in a line or two and exits with 2.
@@ -101,6 +102,10 @@ class JudgmentError(MoralscaleError):
 
 class ModelError(MoralscaleError):
     """Data and model do not fit each other."""
+
+
+class UnboundedError(ModelError):
+    """Maximum likelihood has no finite estimate: disconnected or separated data."""
 
 
 class GateError(MoralscaleError):

@@ -61,8 +61,9 @@ def fit(
     -------
     DataTree
         Groups ``posterior`` (reported and latent quantities, dims chain and draw first),
-        ``sample_stats`` (of every iteration, those between the kept draws too) and
-        ``observed_data`` (judgments, by their places in the strength table).
+        ``sample_stats`` (of every iteration, those between the kept draws too),
+        ``observed_data`` (judgments, by their places in the strength table) and ``constant_data``
+        (what the composites are made of, as `Estimands.to_dataset` gives it).
     """
     model = build_model(arrays, priors, rule)
     names = [name for name in REPORTED if name in model.named_vars]
@@ -83,6 +84,7 @@ def fit(
             "posterior": _thinned(tree["posterior"].to_dataset()[names], sampler.thin),
             "sample_stats": stats.drop_attrs(),
             "observed_data": _observed(arrays),
+            "constant_data": arrays.estimands.to_dataset(),
         }
     )
     result.attrs.update(provenance)

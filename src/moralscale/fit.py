@@ -23,6 +23,7 @@ from moralscale.config import Sampler
 from moralscale.errors import ModelError
 from moralscale.judgments import read_judgments
 from moralscale.model import REPORTED, build_model
+from moralscale.posterior import constant_data
 from moralscale.priors import Priors, load_priors
 from moralscale.scenes import load_scenes
 
@@ -63,7 +64,7 @@ def fit(
         Groups ``posterior`` (reported and latent quantities, dims chain and draw first),
         ``sample_stats`` (of every iteration, those between the kept draws too),
         ``observed_data`` (judgments, by their places in the strength table) and ``constant_data``
-        (what the composites are made of, as `Estimands.to_dataset` gives it).
+        (scenes and composites, as `posterior.constant_data` gives them).
     """
     model = build_model(arrays, priors, rule)
     names = [name for name in REPORTED if name in model.named_vars]
@@ -84,7 +85,7 @@ def fit(
             "posterior": _thinned(tree["posterior"].to_dataset()[names], sampler.thin),
             "sample_stats": stats.drop_attrs(),
             "observed_data": _observed(arrays),
-            "constant_data": arrays.estimands.to_dataset(),
+            "constant_data": constant_data(arrays),
         }
     )
     result.attrs.update(provenance)

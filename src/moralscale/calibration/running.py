@@ -82,7 +82,7 @@ def run_job(
 
 
 def _of_a_fit(settings: Calibration) -> dict[str, Any]:
-    """Settings that change a replicate: not how many there are, nor who runs them."""
+    """Pick the settings that change a replicate: not how many there are, nor who runs them."""
     return settings.model_dump(mode="json", exclude={"recovery", "ranks", "per_job"})
 
 
@@ -107,9 +107,7 @@ def _preparation(
         backend=settings.sampler.backend,
     )
     # Truths of all replicates up to the last, so that a truth does not depend on who runs it.
-    prior = (
-        None if planted else prior_draws(compiled.model, draws=max(numbers) + 1, seed=seed)
-    )
+    prior = None if planted else prior_draws(compiled.model, draws=max(numbers) + 1, seed=seed)
 
     def one(number: int) -> pd.DataFrame:
         seeds = np.random.SeedSequence([seed, list(KINDS).index(kind), number])
@@ -133,9 +131,7 @@ def _preparation(
     return one
 
 
-def _fit(
-    compiled: Compiled, outcomes: np.ndarray, settings: Calibration, seed: int
-) -> xr.DataTree:
+def _fit(compiled: Compiled, outcomes: np.ndarray, settings: Calibration, seed: int) -> xr.DataTree:
     return compiled.sample(sampler=settings.sampler, seed=seed, cores=1, outcomes=outcomes)
 
 

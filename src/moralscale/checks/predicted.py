@@ -40,7 +40,7 @@ def predictive_table(posterior: xr.DataTree, *, seed: int, ci_prob: float = 0.94
     gap = np.mean([replicate.gap for replicate in drawn], axis=0)
     answers = [statistics.outcome, *(replicate.outcome for replicate in drawn)]
     outcomes = np.stack([(answer == 0).astype(float) for answer in answers])
-    judges = [str(name) for name in posterior["posterior"]["judge"].values]
+    judges = [str(name) for name in posterior["posterior"].to_dataset()["judge"].values]
     arena = statistics.arena
     arenas = ARENA_NAMES[: int(arena.max()) + 1]
     tables = []
@@ -56,8 +56,8 @@ def predictive_table(posterior: xr.DataTree, *, seed: int, ci_prob: float = 0.94
     tables.append(_rates("win rate by judge", "", outcomes, statistics.judge, judges))
     counted = np.stack([statistics.triples(answer) for answer in answers])
     for a in range(2):
-        n = [int((arena == a).sum())]
-        tables.append(_frame("intransitive triples", arenas[a], [""], n, counted[:, [a]]))
+        asked = [int((arena == a).sum())]
+        tables.append(_frame("intransitive triples", arenas[a], [""], asked, counted[:, [a]]))
     ratings = np.stack([statistics.config_rating(answer) for answer in answers])
     n = np.abs(statistics.side).sum(axis=0).astype(int)
     configs = list(statistics.configs)

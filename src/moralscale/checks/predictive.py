@@ -49,11 +49,11 @@ def check_predictive(posterior: xr.DataTree, gates: Gates, *, seed: int) -> Chec
             far = (_discrepancy(y, replicate.p, group) for y in (replicate.won, won))
             exceeds[name] += next(far) >= next(far)
         far = (_by_configuration(y, replicate.p, statistics) for y in (replicate.won, won))
-        exceeds["win rate by configuration"] += next(far) >= next(far)
+        exceeds["win rate by configuration"] += bool(next(far) >= next(far))
         if replicate.chance.shape[1] > 2:
             exceeds["ties by judge and strength gap"] += _ties(statistics, replicate)
         more = statistics.triples(replicate.outcome).sum() >= cycles.sum()
-        exceeds["intransitive triples"] += more
+        exceeds["intransitive triples"] += bool(more)
     rows = []
     for name, count in exceeds.items():
         p_value = count / drawn

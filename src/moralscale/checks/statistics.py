@@ -93,7 +93,7 @@ class Statistics:
         return total
 
     def config_rating(self, outcome: Index) -> Array:
-        """Performance rating of each configuration in the composite arena: (config,), Elo.
+        """Rate each configuration by its wins in the composite arena: (config,), Elo.
 
         It is 1000 plus the log-odds, in Elo, of a win against composites of other configurations,
         with half a win and half a loss added so that it is finite. Ties count for neither.

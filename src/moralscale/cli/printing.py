@@ -44,6 +44,6 @@ def _text(value: object, digits: int) -> str:
 
 
 def _console() -> Console:
-    """A console that, unless on a terminal, does not fold tables at 80 characters."""
+    """Make a console that folds tables at 80 characters on a terminal only."""
     console = Console()
     return console if console.is_terminal else Console(width=160)

@@ -33,6 +33,8 @@ from moralscale.priors import load_priors
 from moralscale.scenes import load_scenes
 
 LOG = logging.getLogger(__name__)
+#: Attributes of `Arrays` with a value for every judgment.
+_PER_JUDGMENT = ("first_idx", "second_idx", "outcome", "judge_idx", "arena_idx")
 Index = NDArray[np.int64]
 
 
@@ -100,7 +102,10 @@ def foretell(
     tree = compiled.sample(sampler=sampler, seed=seed, cores=cores, outcomes=outcomes)
     rows = np.unique(out["judgment"])
     draws = take_draws(tree, spread(tree, n_draws(tree)))
-    unseen = take(compiled.arrays, rows)
+    unseen = replace(
+        compiled.arrays,
+        **{name: getattr(compiled.arrays, name)[rows] for name in _PER_JUDGMENT},
+    )
     elpd = np.concatenate(
         [
             logsumexp(log_probability(draws, unseen, compiled.options, block), axis=0)
@@ -138,7 +143,7 @@ def combine(table: pd.DataFrame) -> ELPDDataLOOKFold:
         n_data_points=len(elpd),
         scale="log",
         warning=False,
-        good_k=None,
+        good_k=np.nan,
         elpd_i=xr.DataArray(elpd.to_numpy(), dims="profile"),
         n_folds=int(table["fold"].nunique()),
     )
@@ -190,12 +195,6 @@ def folds_from_files(
         LOG.info("fold %d of %d: %d judgments foretold", number + 1, folds, len(out))
     table = pd.concat([part.assign(fold=n) for n, part in enumerate(found)], ignore_index=True)
     return table.assign(profile=made_of["profile"].to_numpy()[table["composite"]])
-
-
-def take(arrays: Arrays, rows: NDArray) -> Arrays:
-    """Keep some of the judgments: `rows` are places, or true where a judgment is kept."""
-    parts = ("first_idx", "second_idx", "outcome", "judge_idx", "arena_idx")
-    return replace(arrays, **{name: getattr(arrays, name)[rows] for name in parts})
 
 
 def _once(arrays: Arrays) -> int:

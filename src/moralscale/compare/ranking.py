@@ -117,7 +117,7 @@ def _bad_k(elpd: ELPDData) -> float:
 
 def _config_p(tree: xr.DataTree, seed: int) -> float:
     table = check_predictive(tree, Gates(), seed=seed).table.set_index("quantity")
-    return float(table.loc["win rate by configuration", "value"])
+    return float(table["value"].to_dict()["win rate by configuration"])
 
 
 def _read(paths: Sequence[str | Path]) -> dict[str, xr.DataTree]:
@@ -130,8 +130,9 @@ def _read(paths: Sequence[str | Path]) -> dict[str, xr.DataTree]:
 
 def _check_same_judgments(trees: Mapping[str, xr.DataTree]) -> None:
     first, *others = trees
+    judged = {name: tree["observed_data"].to_dataset() for name, tree in trees.items()}
     for other in others:
-        if not trees[first]["observed_data"].equals(trees[other]["observed_data"]):
+        if not judged[first].equals(judged[other]):
             raise ModelError(
                 "these posteriors are of different judgments",
                 where=f"{first}, {other}",

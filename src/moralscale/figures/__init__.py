@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+import pandas as pd
 from matplotlib.figure import Figure
 
 from moralscale.figures import (
@@ -28,6 +29,7 @@ from moralscale.figures import (
 )
 from moralscale.figures.data import FigureData
 from moralscale.figures.style import save
+from moralscale.records import Origin
 
 __all__ = ["CROSS_RUN", "FIGURES", "TABLED", "FigureData", "Plot", "applicable", "save"]
 
@@ -57,7 +59,7 @@ FIGURES = MappingProxyType(
 #: Figures of several runs, drawn from a table of estimates.
 CROSS_RUN = MappingProxyType({"identification": Plot(identification.draw, identification.CAPTION)})
 #: Figures of checks, of rules side by side and of the calibration, each drawn from one table.
-TABLED = MappingProxyType(
+TABLED: Mapping[str, Plot[[pd.DataFrame, Origin | None]]] = MappingProxyType(
     {
         "predictive": Plot(predictive.draw, predictive.CAPTION),
         "prior_predictive": Plot(prior_predictive.draw, prior_predictive.CAPTION),

@@ -12,7 +12,11 @@ from typing import Any
 __version__ = "0.1.0"
 
 #: Public functions, and the module that each is defined in.
-_PUBLIC: dict[str, str] = {}
+_PUBLIC: dict[str, str] = {
+    "fit_judgments": "moralscale.fitting",
+    "check_posterior": "moralscale.checks.posterior",
+    "compare_posteriors": "moralscale.compare.ranking",
+}
 
 __all__ = ["__version__", *_PUBLIC]
 

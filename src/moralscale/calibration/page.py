@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from importlib.metadata import version
+from typing import Any
 
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from moralscale.calibration.replicate import RANKED_DRAWS
-from moralscale.calibration.summary import COVERAGE
+from moralscale.calibration.summary import (
+    COVERAGE,
+    coverage_table,
+    rank_table,
+    read_replicates,
+)
 from moralscale.config import Calibration
 
 VERSIONED = ("moralscale", "pymc", "nutpie", "pytensor", "numpy", "arviz")
@@ -18,6 +26,49 @@ _COVERAGE = (
     *("bias", "rmse", "sd", "z_sd", "passed"),
 )
 _RANKS = ("quantity", "index", "fits", "mean_rank", "chi2", "p_value", "outside", "passed")
+
+
+@dataclass(frozen=True, eq=False)
+class Conclusion:
+    """What the calibration found.
+
+    Attributes
+    ----------
+    coverage, ranks : DataFrame
+        As `summary.coverage_table` and `summary.rank_table` return them.
+    replicates : DataFrame
+        The replicates of simulation-based calibration.
+    page : str
+        docs/calibration.md.
+    """
+
+    coverage: pd.DataFrame
+    ranks: pd.DataFrame
+    replicates: pd.DataFrame
+    page: str
+
+
+def conclude(
+    *,
+    recovery: Iterable[str],
+    ranks: Iterable[str],
+    settings: Mapping[str, Any],
+    seed: int,
+    code: str,
+) -> Conclusion:
+    """Summarise the jobs of both kinds; arguments are paths and settings."""
+    recovered, ranked = read_replicates(recovery), read_replicates(ranks)
+    coverage, tested = coverage_table(recovered), rank_table(ranked)
+    seconds = pd.concat([recovered, ranked]).groupby(["kind", "replicate"])["seconds"].first()
+    page = make_page(
+        coverage,
+        tested,
+        Calibration(**settings),
+        seed=seed,
+        code=code,
+        seconds=float(seconds.median()),
+    )
+    return Conclusion(coverage, tested, ranked, page)
 
 
 def make_page(

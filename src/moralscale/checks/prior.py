@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pymc as pm
 import xarray as xr
 
+from moralscale.arrays import make_arrays
+from moralscale.composition import get_rule
+from moralscale.config import Observation
 from moralscale.elo import ELO_PER_LOGIT
 from moralscale.estimands import Estimands
-from moralscale.model import REPORTED
+from moralscale.model import REPORTED, build_model
+from moralscale.priors import load_priors
 from moralscale.projections import quantities
+from moralscale.records import Arena, Outcome
+from moralscale.scenes import load_scenes
+
+#: Draws from the priors.
+DRAWS = 500
 
 #: Quantiles of the table: a 94% and a 50% interval, and the median.
 QUANTILES = {"q03": 0.03, "q25": 0.25, "median": 0.5, "q75": 0.75, "q97": 0.97}
@@ -78,6 +88,30 @@ def prior_table(draws: xr.Dataset, estimands: Estimands) -> pd.DataFrame:
         for name, label, unit, values in _values(draws, quantities(draws, estimands))
     ]
     return pd.DataFrame(rows)
+
+
+def prior_table_from_files(
+    *,
+    scenes: str,
+    composites: str,
+    schedules: Sequence[str],
+    priors: str,
+    rule: str,
+    options: Mapping[str, Any],
+    seed: int,
+) -> pd.DataFrame:
+    """Summarise what priors say of a design that nobody judged yet; arguments are paths."""
+    planned = pd.concat([pd.read_parquet(path) for path in schedules], ignore_index=True)
+    table = planned.assign(outcome=Outcome.FIRST.value)
+    bridged = (table["arena"] == Arena.BRIDGE).any()
+    arrays = make_arrays(
+        table,
+        load_scenes(scenes),
+        pd.read_parquet(composites),
+        data="bridged" if bridged else "study",
+    )
+    model = build_model(arrays, load_priors(priors), get_rule(rule), Observation(**options))
+    return prior_table(prior_draws(model, draws=DRAWS, seed=seed), arrays.estimands)
 
 
 def _values(draws: xr.Dataset, found: xr.Dataset) -> Iterator[tuple[str, str, str, np.ndarray]]:

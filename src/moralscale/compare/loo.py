@@ -64,9 +64,9 @@ def _block(log_density: np.ndarray) -> dict[str, Any]:
     """PSIS-LOO of a block: log_density (draw, judgment)."""
     groups = {
         "posterior": {"none": np.zeros((1, len(log_density)))},
-        "log_likelihood": {"judgment": log_density[None]},
+        "log_likelihood": {"density": log_density[None]},
     }
-    tree = az.from_dict(groups, dims={"judgment": ["judgment"]})
+    tree = az.from_dict(groups, dims={"density": ["judgment"]})
     with warnings.catch_warnings():
         # A high Pareto k is reported in a column of its own.
         warnings.filterwarnings("ignore", message=".*shape parameter of Pareto", module="arviz")

@@ -14,6 +14,7 @@ import xarray as xr
 from arviz_stats.utils import ELPDData
 
 from moralscale.checks.predictive import check_predictive
+from moralscale.compare.kfold import combine
 from moralscale.compare.loo import psis_loo
 from moralscale.config import Gates
 from moralscale.errors import ModelError
@@ -105,6 +106,35 @@ def rank(found: Mapping[str, ELPDData], *, method: str) -> pd.DataFrame:
     table["units"] = [found[name].n_data_points for name in table["rule"]]
     table["bad_k"] = [_bad_k(found[name]) for name in table["rule"]]
     return table.assign(config_p=np.nan)[list(COLUMNS)]
+
+
+def comparison_from_files(
+    rules: Sequence[str],
+    *,
+    posteriors: Sequence[str],
+    folds: Sequence[pd.DataFrame],
+    draws: int,
+    seed: int,
+) -> pd.DataFrame:
+    """Compare the rules of a run: by PSIS-LOO and, where there are folds, by K-fold.
+
+    Parameters
+    ----------
+    rules : sequence of str
+        The rules.
+    posteriors : sequence of path
+        A posterior for each.
+    folds : sequence of DataFrame
+        What was foretold with each (`kfold.folds_from_files`); none to leave it out.
+    draws, seed : int
+        As of `compare_posteriors`.
+    """
+    trees = {rule: load(path) for rule, path in zip(rules, posteriors, strict=True)}
+    tables = [compare_posteriors(trees, draws=draws, seed=seed)]
+    if folds:
+        found = {rule: combine(table) for rule, table in zip(rules, folds, strict=True)}
+        tables.append(rank(found, method="kfold"))
+    return pd.concat(tables, ignore_index=True)
 
 
 def _shift(elpd: ELPDData, common: np.ndarray) -> ELPDData:

@@ -24,10 +24,10 @@ def draw(table: pd.DataFrame, origin: Origin | None = None) -> Figure:
     """Draw a table of `checks.predicted.predictive_table`."""
     judges = int((table["statistic"] == "win rate by judge").sum())
     figure = style.canvas(origin, style.PAGE, 2.7 + 2.3 + 0.07 * max(0, judges - 12))
-    halves = np.ravel(figure.subfigures(2, 1, height_ratios=[2.7, 2.3]))
-    top, bottom = halves
-    gap, judge = top.subplots(1, 2, width_ratios=[3, 2])
-    config, triples = bottom.subplots(1, 2, width_ratios=[3, 2])
+    axes = figure.subplot_mosaic(
+        [["gap", "judge"], ["config", "triples"]], width_ratios=[3, 2], height_ratios=[2.7, 2.3]
+    )
+    gap, judge, config, triples = axes.values()
     _gap(gap, table[table["statistic"] == "win rate by strength gap"])
     rates = table[table["statistic"].isin(["win rate by position", "win rate by judge"])]
     names = rates["group"].where(rates["group"] != "", rates["arena"] + " arena")

@@ -82,35 +82,61 @@ def answered():
             if counts.get(arena)
         ]
         table = pd.concat(schedules, ignore_index=True)
-        chance = first_chance(truth, table)
+        first, second = outcome_chances(truth, table)
         # One uniform a comparison, so that two truths can be held against each other.
-        takes_first = np.random.default_rng(seed).random(len(table)) < chance
-        return table.assign(outcome=np.where(takes_first, "first", "second"))
+        uniform = np.random.default_rng(seed).random(len(table))
+        without_ties = np.where(uniform < first, "first", "second")
+        # 1e-9: rounding must not make a tie where there are none.
+        tied = (uniform >= first) & (uniform < 1 - second - 1e-9)
+        return table.assign(outcome=np.where(tied, "tie", without_ties))
 
     return answer
 
 
-def first_chance(truth, table):
-    """Chance that `first` is chosen in each row: a loop-like, independent reading of the model."""
+def outcome_chances(truth, table):
+    """Chances of `first` and of `second` in each row: a loop-like, independent reading."""
     consistency = {
         "single": 1.0,
         "composite": float(truth["composite_consistency"]),
         "bridge": float(truth["bridge_consistency"]),
     }
-    strength = {}
-    for j, judge in enumerate(truth["judge"].values):
-        for name, dim in (("theta", "scene"), ("phi", "composite")):
-            for k, contestant in enumerate(truth[dim].values):
-                strength[judge, contestant] = float(truth[name].values[j, k])
-    bias = dict(
-        zip(truth["judge"].values, truth["position_bias_judge"].values.tolist(), strict=True)
-    )
-    eta = [
-        consistency[row.arena] * (strength[row.judge, row.first] - strength[row.judge, row.second])
-        + bias[row.judge]
-        for row in table.itertuples()
-    ]
-    return 1 / (1 + np.exp(-np.array(eta)))
+    judges = [str(judge) for judge in truth["judge"].values]
+    shown = {}  # by judge, arena and contestant
+    for j, judge in enumerate(judges):
+        for arena, names in {
+            "single": ("theta",),
+            "composite": ("phi",),
+            "bridge": ("theta", "phi"),
+        }.items():
+            for name in names:
+                for k, contestant in enumerate(truth[truth[name].dims[1]].values):
+                    value = consistency[arena] * float(truth[name].values[j, k])
+                    shown[judge, arena, contestant] = value
+
+    def of_judge(name):
+        values = truth[name].values.tolist() if name in truth else [0.0] * len(judges)
+        return dict(zip(judges, values, strict=True))
+
+    bias, growth = of_judge("position_bias_judge"), of_judge("position_bias_slope_judge")
+    lapse, tie = of_judge("lapse_judge"), of_judge("tie_judge")
+    level = {
+        (judge, arena): np.mean([v for (j, a, _), v in shown.items() if (j, a) == (judge, arena)])
+        for judge in judges
+        for arena in consistency
+    }
+    chances = []
+    for row in table.itertuples():
+        x, y = (shown[row.judge, row.arena, name] for name in (row.first, row.second))
+        eta = x - y + bias[row.judge]
+        eta += growth[row.judge] * ((x + y) / 2 - level[row.judge, row.arena])
+        if "position_bias_arena_judge" in truth and row.arena != "single":
+            shift = truth["position_bias_arena_judge"].sel(judge=row.judge, other_arena=row.arena)
+            eta += float(shift)
+        odds = np.array([np.exp(eta / 2), tie[row.judge], np.exp(-eta / 2)])
+        first, _, second = odds / odds.sum()
+        e = lapse[row.judge]
+        chances.append((e / 2 + (1 - e) * first, e / 2 + (1 - e) * second))
+    return np.array(chances).T
 
 
 @pytest.fixture(scope="session")

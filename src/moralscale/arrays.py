@@ -189,6 +189,7 @@ def make_arrays(
             "intensity": list(INTENSITIES),
             "config": list(estimands.config_names),
             "arena": [str(arena) for arena in arenas],
+            "other_arena": [str(arena) for arena in arenas if arena is not Arena.SINGLE],
         },
         bridged=bridged,
     )

@@ -100,7 +100,8 @@ def log_odds(
     eta = table[:, judge, first] - table[:, judge, second]
     eta += get("position_bias_judge", "judge")[:, judge]
     if options.position_by_arena:
-        eta += get("position_bias_arena_judge", "judge", "arena")[:, judge, arena]
+        shift = get("position_bias_arena_judge", "judge", "other_arena")
+        eta += np.pad(shift, ((0, 0), (0, 0), (1, 0)))[:, judge, arena]
     if options.position_by_strength:
         mean = np.stack(
             [

@@ -150,17 +150,20 @@ def _over_arena_mean(arrays: Arrays, table: Any) -> Any:
 
 
 def _arena_bias(arrays: Arrays, draw: Callable[[str], Any]) -> Any:
-    """Position bias over a judge's mean of arenas: (judge, arena), sums to zero over arena."""
+    """Position bias over that in the single arena: (judge, arena), 0 in the single arena."""
     shared = pm.Deterministic(
         "position_bias_arena",
-        draw("position_bias_arena_sd") * pm.ZeroSumNormal("position_bias_arena_z", dims="arena"),
-        dims="arena",
+        draw("position_bias_arena_sd") * pm.Normal("position_bias_arena_z", dims="other_arena"),
+        dims="other_arena",
     )
-    by_judge = shared[None, :]
+    by_judge = pt.tile(shared[None, :], (len(arrays.coords["judge"]), 1))
     if len(arrays.coords["judge"]) > 1:
-        own = pm.ZeroSumNormal("position_bias_arena_judge_z", dims=("judge", "arena"))
+        own = pm.Normal("position_bias_arena_judge_z", dims=("judge", "other_arena"))
         by_judge += draw("position_bias_arena_judge_sd") * own
-    return pm.Deterministic("position_bias_arena_judge", by_judge, dims=("judge", "arena"))
+    by_judge = pm.Deterministic(
+        "position_bias_arena_judge", by_judge, dims=("judge", "other_arena")
+    )
+    return pt.concatenate([pt.zeros((by_judge.shape[0], 1)), by_judge], axis=1)
 
 
 def _positive(name: str, link: Any, on_line: str, over_judges: Callable[..., Any]) -> Any:

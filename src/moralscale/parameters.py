@@ -99,10 +99,11 @@ STRUCTURE: dict[str, Parameter] = {
     ),
     "position_bias_judge": Parameter("log-odds", "Lean to the option shown first, of a judge."),
     "position_bias_arena": Parameter(
-        "log-odds", "Lean to the option shown first in an arena, over the mean of arenas."
+        "log-odds", "Lean to the option shown first in an arena, over that in the single one."
     ),
     "position_bias_arena_judge": Parameter(
-        "log-odds", "Lean to the option shown first in an arena, over a judge's mean of arenas."
+        "log-odds",
+        "Lean to the option shown first in an arena, over that in the single one, of a judge.",
     ),
     "position_bias_slope": Parameter(
         "ratio of lean to strength",
@@ -148,7 +149,7 @@ STRUCTURE: dict[str, Parameter] = {
     "alpha_sd": Parameter("sd", "Spread between judges of the intercept.", file=True),
     "position_bias_sd": Parameter("sd", "Spread between judges of the position bias.", file=True),
     "position_bias_arena_sd": Parameter(
-        "sd", "Spread between arenas of the position bias.", _gamma(8)
+        "sd", "Spread between arenas of their additional position bias.", _gamma(8)
     ),
     "position_bias_arena_judge_sd": Parameter(
         "sd", "Spread between judges of an arena's position bias.", _gamma(10)

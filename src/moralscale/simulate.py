@@ -15,12 +15,13 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 from scipy.optimize import brentq
+from scipy.special import expit, logit
 
 from moralscale.config import Panel
 from moralscale.elo import ELO_PER_LOGIT
 from moralscale.errors import ModelError
 from moralscale.estimands import Estimands, zero_sum_basis
-from moralscale.records import FOUNDATIONS, INTENSITIES, Origin
+from moralscale.records import FOUNDATIONS, INTENSITIES, Arena, Origin
 
 Array = NDArray[np.float64]
 
@@ -36,6 +37,12 @@ FOUNDATION_JUDGE_SD = 0.03
 PROFILE_SD = 0.15
 INTERCEPT_SD = 0.10
 POSITION_SD = 0.20
+LAPSE_SD = 0.40
+TIE_SD = 0.30
+ARENA_SD = 0.10
+GROWTH_SD = 0.03
+#: Arenas that may have a position bias of their own, beside the single one.
+OTHER_ARENAS = (Arena.COMPOSITE.value, Arena.BRIDGE.value)
 
 
 def simulate_panel(
@@ -63,7 +70,8 @@ def simulate_panel(
     -------
     Dataset
         ``theta (judge, scene)`` and ``phi (judge, composite)``, strengths in log-odds; the
-        structural parameters under the names that the posterior uses; what the simulated judge
+        structural parameters under the names that the posterior uses (of lapses, ties and further
+        position biases those that are planted); what the simulated judge
         needs to read a prompt (``scene_text``, ``composite_scene_a``, ``composite_scene_b``,
         ``refusal_rate``).
 
@@ -86,7 +94,27 @@ def simulate_panel(
         truth["alpha_judge"][:, None] + truth["beta_judge"][:, None] * sums + truth.pop("deviation")
     )
     truth["position_bias_judge"] = panel.position_bias + POSITION_SD * _centred(rng, len(judges))
+    truth |= _observation(rng, panel, len(judges))
     return _dataset(truth, panel, scenes, composites, judges, seed)
+
+
+def _observation(rng: np.random.Generator, panel: Panel, n_judges: int) -> dict[str, Array]:
+    """Lapses, ties and further position biases of every judge, of those that are planted."""
+    truth: dict[str, Array] = {}
+    if panel.lapse:
+        logit_rate = logit(panel.lapse) + LAPSE_SD * _centred(rng, n_judges)
+        truth["lapse_judge"] = expit(logit_rate)
+    if panel.tie:
+        truth["tie_judge"] = panel.tie * np.exp(TIE_SD * _centred(rng, n_judges))
+    if panel.position_bias_arena:
+        shifts = np.array([panel.position_bias_arena.get(arena, 0.0) for arena in OTHER_ARENAS])
+        own = np.stack([_centred(rng, n_judges) for _ in OTHER_ARENAS], axis=1)
+        truth["position_bias_arena"] = shifts
+        truth["position_bias_arena_judge"] = shifts + ARENA_SD * own
+    if panel.position_bias_slope:
+        spread = GROWTH_SD * _centred(rng, n_judges)
+        truth["position_bias_slope_judge"] = panel.position_bias_slope + spread
+    return truth
 
 
 def _refuse_twins(composites: pd.DataFrame) -> None:
@@ -224,6 +252,8 @@ def _dataset(
         "gamma": ("foundation",),
         "gamma_judge": ("judge", "foundation"),
         "delta_config": ("config",),
+        "position_bias_arena": ("other_arena",),
+        "position_bias_arena_judge": ("judge", "other_arena"),
     }
     variables: dict[str, Any] = {
         name: (dims.get(name, ("judge",)), value) for name, value in truth.items()
@@ -239,6 +269,12 @@ def _dataset(
         "composite_scene_a": (("composite",), composites["scene_a"].to_numpy(dtype=object)),
         "composite_scene_b": (("composite",), composites["scene_b"].to_numpy(dtype=object)),
     }
+    typical = {
+        "lapse": panel.lapse,
+        "tie": panel.tie,
+        "position_bias_slope": panel.position_bias_slope,
+    }
+    variables |= {name: ((), value) for name, value in typical.items() if value}
     coords = {
         "judge": list(judges),
         "scene": scenes["id"].to_list(),
@@ -246,6 +282,8 @@ def _dataset(
         "foundation": list(FOUNDATIONS),
         "config": list(Estimands.from_composites(scenes, composites).config_names),
     }
+    if panel.position_bias_arena:
+        coords["other_arena"] = list(OTHER_ARENAS)
     attrs = {"origin": Origin.SIMULATED.value, "seed": seed, "panel": panel.model_dump_json()}
     return xr.Dataset(variables, coords, attrs)
 

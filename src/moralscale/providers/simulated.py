@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -23,6 +23,7 @@ from moralscale.records import Arena, Reply, Usage
 
 #: Marks a line of the prompt that holds an act.
 BULLET = "- "
+TIE = "It is a tie."
 REFUSAL = "I'm sorry, but I can't make that decision."
 
 
@@ -44,6 +45,14 @@ class Truth:
         Share of comparisons that the judge refuses.
     seed : int
         Seed of the panel.
+    lapse : float
+        Share of choices made at random.
+    tie : float
+        Odds of a tie over either win at even strengths.
+    arena_bias : dict
+        Position bias over that in the single arena, by arena, log-odds.
+    bias_slope : float
+        Growth of the position bias per log-odds of mean strength shown.
     """
 
     scenes: dict[str, float]
@@ -52,13 +61,34 @@ class Truth:
     position_bias: float
     refusal_rate: float
     seed: int
+    lapse: float = 0.0
+    tie: float = 0.0
+    arena_bias: dict[str, float] = field(default_factory=dict)
+    bias_slope: float = 0.0
 
     def digest(self) -> str:
         """Return 16 hex digits that change with any of the values."""
         composites = sorted((*sorted(pair), value) for pair, value in self.composites.items())
-        content = [self.scenes, composites, self.consistency, self.position_bias, self.refusal_rate]
+        content: list[Any] = [self.scenes, composites, self.consistency]
+        content += [self.position_bias, self.refusal_rate]
+        further = [self.lapse, self.tie, self.arena_bias, self.bias_slope]
+        if any(further):
+            content += further
         text = json.dumps(content, sort_keys=True)
         return hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
+
+    def mean_strength(self, arena: Arena) -> float:
+        """Mean strength of the contestants of an arena, as it shows them, log-odds."""
+        values = [] if arena is Arena.COMPOSITE else [*self.scenes.values()]
+        values += [] if arena is Arena.SINGLE else self.composites.values()
+        return self.consistency[arena.value] * sum(values) / len(values)
+
+
+def _chances(eta: float, lapse: float, tie: float) -> tuple[float, float]:
+    """Chances of the first and of the second option; the rest is a tie (docs/model.md)."""
+    first, second = math.exp(min(eta, 0.0)), math.exp(min(-eta, 0.0))
+    total = first + tie * math.exp(-abs(eta) / 2) + second
+    return lapse / 2 + (1 - lapse) * first / total, lapse / 2 + (1 - lapse) * second / total
 
 
 class Simulated:
@@ -114,10 +144,17 @@ class Simulated:
         first, second = self._options(ask)
         arena = Arena.SINGLE if len(first) == len(second) == 1 else Arena.BRIDGE
         arena = Arena.COMPOSITE if len(first) == len(second) == 2 else arena
-        gap = self._strength(first, ask) - self._strength(second, ask)
-        eta = truth.consistency[arena.value] * gap + truth.position_bias
-        takes_first = self._uniform("choice", ask) < 1 / (1 + math.exp(-eta))
-        return ask.labels[0 if takes_first else 1]
+        strengths = self._strength(first, ask), self._strength(second, ask)
+        eta = truth.consistency[arena.value] * (strengths[0] - strengths[1]) + truth.position_bias
+        eta += truth.arena_bias.get(arena.value, 0.0)
+        if truth.bias_slope:
+            level = truth.consistency[arena.value] * sum(strengths) / 2
+            eta += truth.bias_slope * (level - truth.mean_strength(arena))
+        first_chance, second_chance = _chances(eta, truth.lapse, truth.tie)
+        uniform = self._uniform("choice", ask)
+        if uniform < first_chance:
+            return ask.labels[0]
+        return TIE if truth.tie and uniform < 1 - second_chance else ask.labels[1]
 
     def _options(self, ask: Ask) -> tuple[list[str], list[str]]:
         """Texts of the acts of both options: the two runs of bullet lines in the prompt."""
@@ -165,7 +202,8 @@ def truth_of(dataset: xr.Dataset, judge: str, *, source: str) -> Truth:
         ``theta (judge, scene)``, ``phi (judge, composite)``, ``position_bias_judge (judge)``,
         ``composite_consistency``, ``bridge_consistency``, ``refusal_rate``, ``scene_text (scene)``,
         ``composite_scene_a (composite)``, ``composite_scene_b (composite)``, and ``seed`` among its
-        attributes.
+        attributes; ``lapse_judge``, ``tie_judge``, ``position_bias_arena_judge`` and
+        ``position_bias_slope_judge`` where they were planted.
     judge : str
         Name of the judge.
     source : str
@@ -196,7 +234,23 @@ def truth_of(dataset: xr.Dataset, judge: str, *, source: str) -> Truth:
         position_bias=float(own["position_bias_judge"]),
         refusal_rate=float(own["refusal_rate"]),
         seed=int(dataset.attrs["seed"]),
+        lapse=_optional(own, "lapse_judge"),
+        tie=_optional(own, "tie_judge"),
+        arena_bias=_arena_bias(own),
+        bias_slope=_optional(own, "position_bias_slope_judge"),
     )
+
+
+def _optional(own: xr.Dataset, name: str) -> float:
+    """Value of what only some panels have: 0 where it was not planted."""
+    return float(own[name]) if name in own else 0.0
+
+
+def _arena_bias(own: xr.Dataset) -> dict[str, float]:
+    if "position_bias_arena_judge" not in own:
+        return {}
+    values = own["position_bias_arena_judge"].values.tolist()
+    return dict(zip(_strings(own["other_arena"]), values, strict=True))
 
 
 def _strings(array: xr.DataArray) -> list[str]:

@@ -91,7 +91,7 @@ def make_page(
     seed, code : int, str
         Seed, and digest of the code that ran.
     seconds : float
-        Median time of a fit.
+        Median processor time of a fit.
     """
     environment = Environment(
         loader=PackageLoader("moralscale", "calibration"),

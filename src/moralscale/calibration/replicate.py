@@ -68,11 +68,11 @@ def replicate(
     DataFrame
         One row a quantity and index, columns `COLUMNS`. ``rank`` is the number of draws, of
         `RANKED_DRAWS`, below the truth; ``passed`` says whether the fit passed its gates, over all
-        its rows.
+        its rows. ``seconds`` is processor time.
     """
-    started = time.monotonic()
+    started = time.process_time()
     tree = fitted()
-    seconds = time.monotonic() - started
+    seconds = time.process_time() - started
     draws = dict(
         ((name, index), value)
         for name, index, value in targets(tree["posterior"].to_dataset(), estimands, names)

@@ -62,7 +62,7 @@ def _panel(rng: np.random.Generator, judges: int) -> Panel:
         intercept=rng.normal(0.2, 0.4),
         residuals=dict(zip(FOUNDATIONS, residuals.tolist(), strict=True)),
         anchoring=rng.normal(0, 35),
-        convergence=rng.uniform(0.88, 0.97),
+        convergence=rng.uniform(0.94, 0.975),
         position_bias=rng.normal(0.15, 0.3),
         lapse=rng.uniform(0.01, 0.12),
     )

@@ -277,7 +277,7 @@ class Calibration(Section):
         description="Comparisons per arena, over all judges.",
     )
     sampler: Sampler = Field(
-        Sampler(chains=2, tune=400, draws=400, thin=1, target_accept=0.9),
+        Sampler(chains=2, tune=400, draws=600, thin=1, target_accept=0.9),
         description="Sampler of every fit.",
     )
     rhat: float = Field(1.05, gt=1, description="Largest R-hat of a looked-at quantity.")

@@ -93,6 +93,12 @@ def answered():
     return answer
 
 
+@pytest.fixture(scope="session")
+def chances():
+    """Chances of `first` and of `second` in each row of a table, given a truth."""
+    return outcome_chances
+
+
 def outcome_chances(truth, table):
     """Chances of `first` and of `second` in each row: a loop-like, independent reading."""
     consistency = {

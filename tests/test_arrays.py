@@ -8,7 +8,7 @@ import pytest
 
 from moralscale.arrays import make_arrays
 from moralscale.errors import JudgmentError, ModelError
-from moralscale.records import Outcome
+from moralscale.records import BetaMeaning, Outcome
 
 
 def decode(arrays):
@@ -62,16 +62,17 @@ def test_scenes_are_described_in_corpus_order(few_judgments, tiny_scenes, few_co
     "outcome", [*(o.value for o in Outcome if o not in ("first", "second")), None]
 )
 def test_what_is_not_decided_is_left_out_and_never_half_a_win(
-    outcome, few_judgments, tiny_scenes, few_composites
+    outcome, few_judgments, tiny_scenes, few_composites, caplog
 ):
     spoilt = few_judgments.copy()
     spoilt.loc[spoilt.index[::4], "outcome"] = outcome
     arrays = make_arrays(spoilt, tiny_scenes, few_composites, data="bridged")
     rest = few_judgments.drop(few_judgments.index[::4])
     want = make_arrays(rest, tiny_scenes, few_composites, data="bridged")
-    for name in ("first_idx", "second_idx", "first_won", "judge_idx", "arena_idx"):
+    for name in ("first_idx", "second_idx", "outcome", "judge_idx", "arena_idx"):
         np.testing.assert_array_equal(getattr(arrays, name), getattr(want, name))
-    assert arrays.first_won.dtype == bool
+    assert set(arrays.outcome) <= {0, 1}
+    assert ("ties are left out" in caplog.text) == (outcome == "tie")
 
 
 def test_order_of_rows_changes_nothing_but_the_order(few_judgments, tiny_scenes, few_composites):
@@ -79,7 +80,7 @@ def test_order_of_rows_changes_nothing_but_the_order(few_judgments, tiny_scenes,
     one = make_arrays(few_judgments, tiny_scenes, few_composites, data="bridged")
     two = make_arrays(few_judgments.iloc[order], tiny_scenes, few_composites, data="bridged")
     assert one.coords == two.coords
-    for name in ("first_idx", "second_idx", "first_won", "judge_idx", "arena_idx"):
+    for name in ("first_idx", "second_idx", "outcome", "judge_idx", "arena_idx"):
         np.testing.assert_array_equal(getattr(one, name)[order], getattr(two, name))
 
 
@@ -149,3 +150,62 @@ def test_a_judge_without_a_verdict_is_left_out_aloud(
         arrays = make_arrays(table, tiny_scenes, few_composites, data="bridged")
     assert silent not in arrays.coords["judge"]
     assert silent in caplog.text
+
+
+def test_ties_are_read_where_they_are_asked_for(few_judgments, tiny_scenes, few_composites, caplog):
+    tied = few_judgments.assign(
+        outcome=few_judgments["outcome"].mask(few_judgments.index % 4 == 0, "tie")
+    )
+    arrays = make_arrays(tied, tiny_scenes, few_composites, data="bridged", ties=True)
+    assert not caplog.text
+    codes = {"first": 0, "second": 1, "tie": 2}
+    assert arrays.outcome.tolist() == tied["outcome"].map(codes).to_list()
+    assert arrays.first_won.tolist() == (tied["outcome"] == "first").to_list()
+
+
+def test_repeats_are_the_same_two_in_the_same_order_by_the_same_judge(
+    few_judgments, tiny_scenes, few_composites
+):
+    once = make_arrays(few_judgments, tiny_scenes, few_composites, data="bridged")
+    row, comparison = once.repeats
+    n = len(few_judgments)
+    if len(row) == n:  # nothing was asked twice: every judgment in turn
+        assert row.tolist() == comparison.tolist() == list(range(n))
+    doubled = pd.concat([few_judgments, few_judgments.iloc[::2]])
+    arrays = make_arrays(doubled, tiny_scenes, few_composites, data="bridged")
+    row, comparison = arrays.repeats
+    asked = ["judge", "arena", "first", "second"]
+    assert len(row) == len(few_judgments.drop_duplicates(asked))
+    keys = list(doubled[asked].itertuples(index=False, name=None))
+    assert [keys[row[c]] for c in comparison] == keys
+
+
+@pytest.mark.parametrize("data", ["study", "bridged"])
+def test_what_beta_means_follows_from_the_arenas(data, few_judgments, tiny_scenes, few_composites):
+    arrays = make_arrays(few_judgments, tiny_scenes, few_composites, data=data)
+    assert arrays.beta_meaning is BetaMeaning.of(data)
+    assert ("in units of" in arrays.beta_meaning) == (data == "study")
+    sizes = np.bincount(arrays.slot_arena)
+    assert sizes.tolist() == [51, 50, 101][: len(arrays.coords["arena"])]
+
+
+@pytest.mark.parametrize("same", ["scenes", "composites", "both"])
+def test_a_bridge_that_cannot_tell_beta_from_noise_is_refused(
+    same, few_judgments, tiny_scenes, few_composites
+):
+    scene = dict(zip(tiny_scenes["id"], tiny_scenes["intensity"] == 1, strict=True))
+    sums = few_composites["intensity_a"] + few_composites["intensity_b"]
+    composite = dict(zip(few_composites["composite_id"], sums == -3, strict=True))
+    bridge = few_judgments["arena"] == "bridge"
+    kept = ~bridge
+    sides = [few_judgments[side] for side in ("first", "second")]
+    level = [side.map(lambda n: scene.get(n, composite.get(n))) for side in sides]
+    is_scene = [side.isin(scene) for side in sides]
+    of_scene = np.where(is_scene[0], level[0], level[1]).astype(bool)
+    of_composite = np.where(is_scene[0], level[1], level[0]).astype(bool)
+    chosen = {"scenes": of_scene, "composites": of_composite, "both": of_scene & of_composite}
+    kept = kept | (bridge & chosen[same])
+    if same == "both":
+        kept |= few_judgments.index == few_judgments.index[bridge][0]
+    with pytest.raises(ModelError, match=r"cannot tell beta from choice noise.*data: study"):
+        make_arrays(few_judgments[kept], tiny_scenes, few_composites, data="bridged")

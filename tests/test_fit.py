@@ -10,11 +10,13 @@ import pytest
 
 from moralscale.arrays import make_arrays
 from moralscale.composition import get_rule
-from moralscale.config import Sampler
+from moralscale.config import Observation, Sampler
 from moralscale.errors import ModelError
+from moralscale.fit import compile as compile_model
 from moralscale.fit import fit, load, save
 from moralscale.model import REPORTED
 from moralscale.priors import load_priors
+from moralscale.records import BetaMeaning
 
 SAMPLER = Sampler(backend="nutpie", chains=2, tune=150, draws=60, target_accept=0.85)
 RAW = ("_z", "log__", "zerosum__")
@@ -41,6 +43,12 @@ def sample(arrays, project):
         )
 
     return run
+
+
+@pytest.fixture(scope="module")
+def compiled(arrays, project):
+    priors = load_priors(project / "config/priors/default.yaml")
+    return compile_model(arrays, rule=get_rule("compressed"), priors=priors)
 
 
 @pytest.fixture(scope="module")
@@ -83,13 +91,15 @@ def test_a_fit_keeps_statistics_and_the_judgments(tree, arrays):
     assert {"energy", "diverging"} <= set(stats.data_vars)
     assert stats["diverging"].shape == (2, 60 * SAMPLER.thin)
     observed = tree["observed_data"].dataset
-    for name in ("first_won", "first_idx", "second_idx", "judge_idx", "arena_idx"):
+    for name in ("outcome", "first_won", "first_idx", "second_idx", "judge_idx", "arena_idx"):
         np.testing.assert_array_equal(observed[name], getattr(arrays, name))
 
 
 def test_a_fit_says_where_it_comes_from(tree):
     assert tree.attrs["rule"] == "compressed"
     assert tree.attrs["prior"] == "default"
+    assert json.loads(tree.attrs["model"]) == Observation().model_dump()
+    assert tree.attrs["beta_meaning"] == BetaMeaning.IDENTIFIED
     assert tree.attrs["seed"] == 11
     assert tree.attrs["data"] == "bridged"
     assert tree.attrs["origin"] == "simulated"
@@ -142,7 +152,33 @@ def test_a_file_without_a_posterior_is_a_typed_error(content, tmp_path):
         load(path)
 
 
-def test_the_same_seed_gives_the_same_draws(sample, tree):
-    again = sample(data="bridged", origin="simulated")
+def test_a_compiled_model_gives_the_draws_of_a_fit(compiled, tree):
+    again = compiled.sample(sampler=SAMPLER, seed=11, cores=1)
     for name in ("beta", "theta", "phi"):
         np.testing.assert_array_equal(again["posterior"][name], tree["posterior"][name])
+
+
+def test_a_compiled_model_takes_other_outcomes(compiled, tree, arrays):
+    mirrored = 1 - arrays.outcome  # whoever won now loses
+    other = compiled.sample(sampler=SAMPLER, seed=11, cores=1, outcomes=mirrored)
+    np.testing.assert_array_equal(other["observed_data"]["outcome"], mirrored)
+    mean, mirror = (
+        t["posterior"]["theta"].mean(("chain", "draw")).values.ravel() for t in (tree, other)
+    )
+    assert np.corrcoef(mean, mirror)[0, 1] < -0.5
+    # ... and its own are not lost.
+    again = compiled.sample(sampler=SAMPLER, seed=11, cores=1)
+    np.testing.assert_array_equal(again["posterior"]["beta"], tree["posterior"]["beta"])
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "message"),
+    [
+        (lambda outcome: outcome[1:], "one of each judgment"),
+        (lambda outcome: np.where(np.arange(len(outcome)) == 3, 2, outcome), "outcome 2 has no"),
+        (lambda outcome: np.where(np.arange(len(outcome)) == 3, -1, outcome), "judgment 3: out"),
+    ],
+)
+def test_outcomes_that_do_not_fit_the_model_are_an_error(outcomes, message, compiled, arrays):
+    with pytest.raises(ModelError, match=message):
+        compiled.values(outcomes(arrays.outcome))

@@ -3,29 +3,48 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pymc as pm
+import pytensor
 import pytest
 from pymc.pytensorf import gradient
 from scipy import stats
 from scipy.linalg import null_space
 
 from moralscale.arrays import make_arrays
-from moralscale.composition import get_rule
+from moralscale.composition import RULES, get_rule
+from moralscale.config import Observation
+from moralscale.errors import ModelError
 from moralscale.estimands import zero_sum_basis
 from moralscale.model import REPORTED, build_model
+from moralscale.observation import Observed
 from moralscale.priors import load_priors
 from moralscale.records import FOUNDATIONS
 
-# PyTensor's plain mode: compiling to machine code takes longer than all of these tests.
-MODE = "FAST_COMPILE"
+# PyTensor's plainest mode: compiling to machine code takes longer than all of these tests.
+MODE = pytensor.compile.Mode(linker="py", optimizer=None)
 OPTIONS = [
     ("study", "compressed", 3),
     ("bridged", "compressed", 3),
     ("bridged", "additive", 2),
     ("study", "compressed", 1),
     ("bridged", "compressed", 1),
+]
+#: Every combination of options, each with some rule, some arenas and some number of judges.
+COMBINATIONS = [
+    (
+        Observation(
+            ties=ties, lapse=lapse, position_by_arena=by_arena, position_by_strength=by_strength
+        ),
+        sorted(RULES)[k % len(RULES)],
+        ("study", "bridged")[k % 3 > 0],
+        1 + k % 3,
+    )
+    for k, (ties, lapse, by_arena, by_strength) in enumerate(
+        product(("left_out", "davidson"), *[(False, True)] * 3)
+    )
 ]
 SEVERAL = {
     *("intensity_slope", "intensity_slope_sd", "slope_deviation", "cell_sd", "cell_deviation"),
@@ -48,10 +67,12 @@ def priors(project):
 
 @pytest.fixture(scope="module")
 def arrays(few_judgments, tiny_scenes, few_composites):
-    def make(data="bridged", judges=3, judgments=None):
+    def make(data="bridged", judges=3, judgments=None, ties=False):
         table = few_judgments if judgments is None else judgments
+        if ties:
+            table = table.assign(outcome=table["outcome"].mask(table.index % 5 == 0, "tie"))
         table = table[table["judge"].isin(sorted(table["judge"].unique())[:judges])]
-        return make_arrays(table, tiny_scenes, few_composites, data=data)
+        return make_arrays(table, tiny_scenes, few_composites, data=data, ties=ties)
 
     return make
 
@@ -60,9 +81,9 @@ def draw_values(model, seed=0):
     """Some value of every free variable, by name, on its own scale."""
     rng = np.random.default_rng(seed)
     values = {}
-    for rv in model.free_RVs:
-        shape = tuple(rv.shape.eval(mode=MODE))
-        z = rng.normal(size=shape)
+    shapes = pytensor.function([], [rv.shape for rv in model.free_RVs], mode=MODE)()
+    for rv, shape in zip(model.free_RVs, shapes, strict=True):
+        z = rng.normal(size=tuple(shape))
         if rv.name.endswith(("_sd", "composite_consistency", "bridge_consistency")):
             z = np.exp(0.4 * z - 0.7)
         elif rv.name in {"slope_deviation", "slope_z", "consistency_z", "gamma_z"}:
@@ -73,29 +94,60 @@ def draw_values(model, seed=0):
 
 def to_point(model, values):
     """Take values to the unbounded space that the sampler works in."""
-    point = {}
+    moved = []
     for rv in model.free_RVs:
-        transform, value = model.rvs_to_transforms[rv], values[rv.name]
-        if transform is not None:
-            value = transform.forward(pm.math.constant(value), *rv.owner.inputs).eval(mode=MODE)
-        point[model.rvs_to_values[rv].name] = np.asarray(value, dtype=float)
-    return point
+        transform, value = model.rvs_to_transforms[rv], pm.math.constant(values[rv.name])
+        moved.append(value if transform is None else transform.forward(value, *rv.owner.inputs))
+    names = [model.rvs_to_values[rv].name for rv in model.free_RVs]
+    results = pytensor.function([], moved, mode=MODE)()
+    return {n: np.asarray(v, dtype=float) for n, v in zip(names, results, strict=True)}
 
 
 def log_density(model):
     """Prior and likelihood as functions of values: two numbers."""
     # Added up here: the plain mode has no sum of more than 32 terms.
-    prior, data = (model.logp(vars=v, sum=False) for v in (model.free_RVs, model.observed_RVs))
-    compiled = model.compile_fn(prior + data, inputs=model.value_vars, mode=MODE)
+    n_prior, factors = len(model.free_RVs), model.logp(sum=False)
+    compiled = model.compile_fn(factors, inputs=model.value_vars, mode=MODE)
 
     def at(values):
         terms = [float(np.sum(term)) for term in compiled(to_point(model, values))]
-        return sum(terms[: len(prior)]), sum(terms[len(prior) :])
+        return sum(terms[:n_prior]), sum(terms[n_prior:])
 
     return at
 
 
 # The plain reading
+
+
+def extremes(x, y):
+    """The more extreme of two numbers and the other, going over into each other near |x| = |y|."""
+    size = [np.sqrt(v**2 + 0.2**2) for v in (x, y)]
+    share = 1 / (1 + np.exp(-(size[0] - size[1]) / 0.2))
+    return share * x + (1 - share) * y, share * y + (1 - share) * x
+
+
+def parts(x):
+    """The positive and the negative part of a number, rounded off at 0."""
+    size = np.sqrt(x**2 + 0.2**2) - 0.2
+    return (x + size) / 2, (x - size) / 2
+
+
+def plain_rule(rule, x, y, v):
+    """Compose two numbers; `v` gives a judge's value of each parameter."""
+    if rule in {"anchored", "dominant"}:
+        extreme, other = extremes(x, y)
+        if rule == "dominant":
+            return v("beta") * extreme
+        return v("beta") * ((1 + v("omega")) * extreme + (1 - v("omega")) * other)
+    if rule == "valence":
+        (x_plus, x_minus), (y_plus, y_minus) = parts(x), parts(y)
+        return v("beta_plus") * (x_plus + y_plus) + v("beta_minus") * (x_minus + y_minus)
+    if rule == "saturating":
+        ceiling = np.exp(v("log_ceiling"))
+        return ceiling * np.tanh(v("beta") * (x + y) / ceiling)
+    return (v("beta") if rule == "compressed" else {"additive": 1.0, "averaging": 0.5}[rule]) * (
+        x + y
+    )
 
 
 def plain_strengths(values, arrays, rule):
@@ -118,15 +170,17 @@ def plain_strengths(values, arrays, rule):
         by_judge = gamma.copy()
         if several:
             by_judge += v["gamma_judge_sd"] * (zero_sum_basis(5) @ v["gamma_judge_z"][j])
-        beta = 1.0
-        if rule == "compressed":
-            beta = v["beta"] + (v["beta_sd"] * v["beta_z"][j] if several else 0.0)
+
+        def own_value(name, j=j):
+            return v[name] + (v[f"{name}_sd"] * v[f"{name}_z"][j] if several else 0.0)
+
         alpha = 0.0
         if arrays.bridged:
             alpha = v["alpha"] + (v["alpha_sd"] * v["alpha_z"][j] if several else 0.0)
         for c in range(phi.shape[1]):
-            pair = theta[j, estimands.a_idx[c]] + theta[j, estimands.b_idx[c]]
-            phi[j, c] = alpha + beta * pair + v["profile_sd"] * v["profile_z"][c]
+            x, y = theta[j, estimands.a_idx[c]], theta[j, estimands.b_idx[c]]
+            phi[j, c] = alpha + plain_rule(rule, x, y, own_value)
+            phi[j, c] += v["profile_sd"] * v["profile_z"][c]
             phi[j, c] += sum(by_judge[f] for f in range(5) if estimands.foundation[c, f])
             phi[j, c] += sum(delta[g] for g in range(len(delta)) if estimands.config[c, g])
             if several:
@@ -134,30 +188,70 @@ def plain_strengths(values, arrays, rule):
     return theta, phi
 
 
-def plain_log_odds(values, arrays, rule):
-    """Log-odds that the first is chosen, judgment by judgment."""
+def plain_log_odds(values, arrays, rule, options=None):
+    """Log-odds that the first is chosen over the second, judgment by judgment."""
+    options = options or Observation()
     theta, phi = plain_strengths(values, arrays, rule)
-    n_scenes, n_composites = theta.shape[1], phi.shape[1]
+    n_judges, n_scenes = theta.shape
+    once = n_scenes + phi.shape[1]
+    rho = {"single": 1.0, "composite": 1.0}
+    if arrays.bridged:
+        rho |= {a: values[f"{a}_consistency"] for a in ("composite", "bridge")}
+
+    def own(name, judge):
+        value = values[name]
+        return value + values[f"{name}_sd"] * values[f"{name}_z"][judge] if n_judges > 1 else value
+
+    def level(judge, arena):
+        both = np.concatenate([theta[judge], phi[judge]])
+        shown = {"single": theta[judge], "composite": phi[judge], "bridge": both}
+        return rho[arena] * shown[arena].mean()
+
     log_odds = []
-    for first, second, judge in zip(
-        arrays.first_idx, arrays.second_idx, arrays.judge_idx, strict=True
+    for first, second, judge, arena_idx in zip(
+        arrays.first_idx, arrays.second_idx, arrays.judge_idx, arrays.arena_idx, strict=True
     ):
-        strength = []
+        arena = arrays.coords["arena"][arena_idx]
+        shown = []
         for slot in (first % arrays.n_slots, second % arrays.n_slots):
-            once = n_scenes + n_composites
-            bridge, place = slot >= once, slot % once
-            scene = place < n_scenes
-            value = theta[judge, place] if scene else phi[judge, place - n_scenes]
-            if bridge:
-                value *= values["bridge_consistency"]
-            elif not scene and arrays.bridged:
-                value *= values["composite_consistency"]
-            strength.append(value)
+            place = slot % once
+            value = theta[judge, place] if place < n_scenes else phi[judge, place - n_scenes]
+            shown.append(rho[arena] * value)
         bias = values["position_bias"]
-        if theta.shape[0] > 1:
+        if n_judges > 1:
             bias = values["position_bias_judge"][judge]
-        log_odds.append(strength[0] - strength[1] + bias)
+        if options.position_by_arena and arena != "single":
+            k = arrays.coords["other_arena"].index(arena)
+            bias = bias + values["position_bias_arena_sd"] * values["position_bias_arena_z"][k]
+            if n_judges > 1:
+                z = values["position_bias_arena_judge_z"][judge, k]
+                bias = bias + values["position_bias_arena_judge_sd"] * z
+        if options.position_by_strength:
+            growth = own("position_bias_slope", judge)
+            bias = bias + growth * (sum(shown) / 2 - level(judge, arena))
+        log_odds.append(shown[0] - shown[1] + bias)
     return np.array(log_odds)
+
+
+def plain_chances(values, arrays, rule, options):
+    """Chances of first, second and tie, judgment by judgment: (judgment, 3)."""
+    log_odds = plain_log_odds(values, arrays, rule, options)
+    n_judges = len(arrays.coords["judge"])
+
+    def own(name, judge):
+        value = values[name]
+        return value + values[f"{name}_sd"] * values[f"{name}_z"][judge] if n_judges > 1 else value
+
+    chances = []
+    for eta, judge in zip(log_odds, arrays.judge_idx, strict=True):
+        nu = np.exp(own("tie_log", judge)) if options.ties == "davidson" else 0.0
+        odds = np.array([np.exp(eta / 2), np.exp(-eta / 2), nu])
+        chance = odds / odds.sum()
+        if options.lapse:
+            lapse = 1 / (1 + np.exp(-own("lapse_logit", judge)))
+            chance = (1 - lapse) * chance + lapse * np.array([0.5, 0.5, 0.0])
+        chances.append(chance)
+    return np.array(chances)
 
 
 def plain_cell_means(v, arrays):
@@ -178,12 +272,22 @@ def plain_log_prior(values, arrays):
         **dict(intensity_slope_sd=6, cell_sd=8, scene_sd=5, judge_sd=6, consistency_sd=10),
         **dict(beta_sd=20, gamma_sd=15, gamma_judge_sd=30, profile_sd=15),
         **dict(composite_sd=20, alpha_sd=10, position_bias_sd=6),
+        **dict(omega_sd=15, beta_plus_sd=20, beta_minus_sd=20, log_ceiling_sd=15),
+        **dict(position_bias_arena_sd=8, position_bias_arena_judge_sd=10),
+        **dict(position_bias_slope_sd=15, lapse_logit_sd=4, tie_log_sd=4),
     }
     normal = {
         "intensity_slope": (0, 1),
         "beta": (1, 0.5),
         "alpha": (0, 1),
         "position_bias": (0, 1),
+        "omega": (0, 0.5),
+        "beta_plus": (1, 0.5),
+        "beta_minus": (1, 0.5),
+        "log_ceiling": (1.5, 0.7),
+        "position_bias_slope": (0, 0.3),
+        "lapse_logit": (-4, 1),
+        "tie_log": (-1, 1),
     }
     total = 0.0
     for name, x in values.items():
@@ -225,6 +329,59 @@ def test_log_density_is_that_of_the_plain_reading(data, rule, judges, arrays, pr
         assert prior == pytest.approx(plain_log_prior(values, tables), abs=1e-8)
 
 
+@pytest.mark.parametrize(("options", "rule", "data", "judges"), COMBINATIONS)
+def test_log_density_with_every_option_is_that_of_the_plain_reading(
+    options, rule, data, judges, arrays, priors
+):
+    tables = arrays(data, judges, ties=options.ties == "davidson")
+    model = build_model(tables, priors, get_rule(rule), options, centred=True)
+    values = draw_values(model, judges)
+    chances = plain_chances(values, tables, rule, options)
+    likelihood = np.log(chances[np.arange(len(chances)), tables.outcome]).sum()
+    prior, data_part = log_density(model)(values)
+    assert data_part == pytest.approx(likelihood, abs=1e-8)
+    assert prior == pytest.approx(plain_log_prior(values, tables), abs=1e-8)
+
+
+def test_every_rule_and_option_was_tried():
+    assert {rule for _, rule, _, _ in COMBINATIONS} == set(RULES)
+    assert len({options.model_dump_json() for options, *_ in COMBINATIONS}) == 16
+
+
+@pytest.mark.parametrize("options", [Observation(), Observation(ties="davidson", lapse=True)])
+def test_repeats_are_counted_without_loss(options, arrays, priors):
+    once = arrays("bridged", 2, ties=options.ties == "davidson")
+    rng = np.random.default_rng(3)
+    again = rng.integers(0, len(once.outcome), 3 * len(once.outcome))
+    several = replace(
+        once,
+        **{
+            name: getattr(once, name)[again]
+            for name in ("first_idx", "second_idx", "judge_idx", "arena_idx")
+        },
+        outcome=rng.integers(0, 3 if options.lapse else 2, len(again)).astype(np.int8),
+    )
+    observed = Observed.of(several, options)
+    assert observed.name == "counts"
+    assert len(observed.row) < len(once.outcome)
+    assert observed.values(several.outcome).sum() == len(again)
+    model = build_model(several, priors, get_rule("compressed"), options, centred=True)
+    values = draw_values(model, 4)
+    chances = plain_chances(values, several, "compressed", options)
+    want = np.log(chances[np.arange(len(again)), several.outcome]).sum()
+    assert log_density(model)(values)[1] == pytest.approx(want, abs=1e-8)
+    # ... and what is left out adds nothing.
+    kept = np.where(np.arange(len(again)) % 3 == 0, -1, several.outcome)
+    model.set_data("observed", observed.values(kept))
+    want = np.log(chances[np.arange(len(again)), several.outcome])[kept >= 0].sum()
+    assert log_density(model)(values)[1] == pytest.approx(want, abs=1e-8)
+
+
+def test_ties_without_a_place_in_the_model_are_an_error(arrays, priors):
+    with pytest.raises(ModelError, match="use `ties: davidson`, or leave ties out"):
+        build_model(arrays(ties=True), priors, get_rule("compressed"))
+
+
 def test_strengths_are_those_of_the_plain_reading_and_sum_to_zero(arrays, priors):
     tables = arrays("bridged", 3)
     model = build_model(tables, priors, get_rule("compressed"), centred=True)
@@ -241,7 +398,9 @@ def test_strengths_are_those_of_the_plain_reading_and_sum_to_zero(arrays, priors
 
 
 def test_gradient_is_that_of_finite_differences(arrays, priors):
-    model = build_model(arrays("bridged", 2), priors, get_rule("compressed"), centred=True)
+    options = COMBINATIONS[-1][0]  # all of them
+    tables = arrays("bridged", 2, ties=True)
+    model = build_model(tables, priors, get_rule("anchored"), options, centred=True)
     factors = model.logp(sum=False)
     cost = sum(f.sum() for f in factors)
     slope_at = model.compile_fn(
@@ -272,19 +431,28 @@ def test_gradient_is_that_of_finite_differences(arrays, priors):
 def test_swapping_first_and_second_changes_nothing_but_the_sign_of_position_bias(
     data, judges, arrays, priors
 ):
-    tables = arrays(data, judges)
+    tables = arrays(data, judges, ties=True)
     swapped = replace(
         tables,
         first_idx=tables.second_idx,
         second_idx=tables.first_idx,
-        first_won=~tables.first_won,
+        outcome=np.array([1, 0, 2], dtype=np.int8)[tables.outcome],
+    )
+    options = Observation(
+        lapse=True, ties="davidson", position_by_arena=True, position_by_strength=True
     )
     models = [
-        build_model(a, priors, get_rule("compressed"), centred=True) for a in (tables, swapped)
+        build_model(a, priors, get_rule("compressed"), options, centred=True)
+        for a in (tables, swapped)
     ]
     values = draw_values(models[0], 3)
-    bias = "position_bias_judge" if judges > 1 else "position_bias"
-    mirrored = values | {bias: -values[bias]}
+    biases = ["position_bias_arena_z"]
+    if judges > 1:
+        biases += ["position_bias_judge", "position_bias_arena_judge_z"]
+        biases += ["position_bias_slope", "position_bias_slope_z"]
+    else:
+        biases += ["position_bias", "position_bias_slope"]
+    mirrored = values | {bias: -values[bias] for bias in biases}
     one, other = log_density(models[0])(values)[1], log_density(models[1])
     assert other(mirrored)[1] == pytest.approx(one, abs=1e-9)
     assert abs(other(values)[1] - one) > 1e-3  # a bias that is not mirrored does not fit
@@ -432,7 +600,7 @@ def test_scenes_are_centred_where_the_data_tell_them(n_single, centred, arrays, 
         tables,
         first_idx=np.repeat(tables.first_idx[:1], n_single),
         second_idx=np.repeat(tables.second_idx[:1], n_single),
-        first_won=np.ones(n_single, bool),
+        outcome=np.zeros(n_single, np.int8),
         judge_idx=np.zeros(n_single, int),
         arena_idx=np.zeros(n_single, int),
     )

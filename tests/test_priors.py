@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from moralscale.errors import ConfigError
-from moralscale.priors import PARAMETERS, load_priors
+from moralscale.priors import DEFAULTS, PARAMETERS, REQUIRED, load_priors
 
 
 @pytest.fixture(scope="module")
@@ -34,10 +34,18 @@ def test_every_parameter_has_the_prior_that_the_file_says(default_file):
     data = yaml.safe_load(default_file.read_text())
     assert priors.name == "default"
     assert tuple(priors) == PARAMETERS
-    assert len(priors) == len(data)
+    assert set(data) == set(REQUIRED)
     for name, prior in priors.items():
-        assert prior.distribution == data[name]["dist"]
-        assert prior.parameters == data[name]["kwargs"]
+        said = DEFAULTS.get(name) or data[name]
+        assert prior.distribution == said["dist"]
+        assert prior.parameters == said["kwargs"]
+
+
+@pytest.mark.parametrize("name", ["omega", "tie_log_sd"])
+def test_a_file_may_change_the_default_priors_of_rules_and_options(name, changed):
+    mine = {"dist": "Exponential", "kwargs": {"lam": 7.0}}
+    assert load_priors(changed()).to_dict()[name] == DEFAULTS[name]
+    assert load_priors(changed(**{name: mine})).to_dict()[name] == mine
 
 
 def test_to_dict_round_trips_through_yaml(default_file, tmp_path):
@@ -46,7 +54,8 @@ def test_to_dict_round_trips_through_yaml(default_file, tmp_path):
     path.write_text(yaml.safe_dump(priors.to_dict()))
     again = load_priors(path)
     assert again.name == "again"
-    assert again.to_dict() == priors.to_dict() == yaml.safe_load(default_file.read_text())
+    data = yaml.safe_load(default_file.read_text())
+    assert again.to_dict() == priors.to_dict() == DEFAULTS | data
 
 
 def test_a_prior_has_the_density_of_its_distribution(default_file):

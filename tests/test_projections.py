@@ -14,6 +14,7 @@ from moralscale.simulate import simulate_panel
 
 ELO = 400 / np.log(10)
 UNITS = {"ratio", "log-odds", "strength", "correlation", "sum", "sd"}
+UNITS |= {"weight", "rate", "odds", "logit", "logarithm"}  # of rules and options
 
 
 @pytest.fixture(scope="module")

@@ -6,14 +6,16 @@ import asyncio
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from moralscale.answers.parse import parse_answer
 from moralscale.config import Panel
 from moralscale.design import make_composites
 from moralscale.errors import ModelError
 from moralscale.providers.base import Ask
 from moralscale.providers.simulated import Simulated, truth_of
-from moralscale.records import FOUNDATIONS, Arena
+from moralscale.records import FOUNDATIONS, Arena, Outcome
 from moralscale.simulate import simulate_panel
 
 JUDGES = ("judge-a", "judge-b", "judge-c")
@@ -195,3 +197,66 @@ def test_composites_of_the_same_two_scenes_are_an_error(simulate, tiny_scenes):
     twins = make_composites(tiny_scenes, realisations=5, seed=1)  # two scenes a cell: four ways
     with pytest.raises(ModelError, match="the same two scenes"):
         simulate(composites=twins)
+
+
+def test_what_is_not_planted_is_not_there(simulate):
+    further = {"lapse_judge", "tie_judge", "position_bias_arena", "position_bias_slope"}
+    assert not further & set(simulate().data_vars)
+
+
+def test_lapses_ties_and_further_biases_are_planted_and_move_nothing_else(simulate):
+    plain = simulate()
+    shifts = {"composite": 0.3, "bridge": -0.1}
+    truth = simulate(lapse=0.05, tie=0.4, position_bias_arena=shifts, position_bias_slope=0.2)
+    for name in plain.data_vars:
+        if plain[name].dtype.kind == "f":
+            np.testing.assert_array_equal(truth[name], plain[name])
+    lapse, tie = truth["lapse_judge"].values, truth["tie_judge"].values
+    assert np.log(lapse / (1 - lapse)).mean() == pytest.approx(np.log(0.05 / 0.95))
+    assert np.log(tie).mean() == pytest.approx(np.log(0.4))
+    arenas = truth["position_bias_arena_judge"].mean("judge")
+    assert arenas.sel(other_arena="composite").item() == pytest.approx(0.3)
+    assert arenas.sel(other_arena="bridge").item() == pytest.approx(-0.1)
+    assert truth["position_bias_slope_judge"].mean().item() == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize("arena", ["single", "bridged"])
+def test_a_position_bias_of_no_such_arena_is_an_error(arena):
+    with pytest.raises(ValueError, match=f"no shift for arena '{arena}'"):
+        Panel(position_bias_arena={arena: 0.1})
+
+
+def test_a_simulated_judge_answers_as_the_model_says(
+    simulate, tiny_scenes, tiny_composites, chances
+):
+    """Chances of the provider, by its own reading of the prompt's acts, against the plain ones."""
+    truth = simulate(
+        lapse=0.1,
+        tie=0.6,
+        position_bias_arena={"composite": 0.4, "bridge": -0.3},
+        position_bias_slope=0.25,
+        composite_consistency=0.7,
+    )
+    provider = Simulated(JUDGES[0], truth_of(truth, JUDGES[0], source="test"))
+    texts = {s.id: [s.text] for s in tiny_scenes.itertuples()}
+    for c in tiny_composites.itertuples():
+        texts[c.composite_id] = texts[c.scene_a] + texts[c.scene_b]
+    a, b = tiny_composites["composite_id"][[3, 90]]
+    scene, other = tiny_scenes["id"][[0, 44]]
+    pairs = [("single", scene, other), ("composite", a, b), ("bridge", b, scene)]
+    n = 1500
+    for arena, first, second in pairs:
+        asks = [ask(f"c{k}", texts[first], texts[second]) for k in range(n)]
+        replies = [asyncio.run(provider.ask(each, {})) for each in asks]
+        outcomes = [parse_answer(reply.text, asks[0].labels).outcome for reply in replies]
+        row = pd.DataFrame([dict(judge=JUDGES[0], arena=arena, first=first, second=second)])
+        p_first, p_second = chances(truth, row)[:, 0]
+        want = {
+            Outcome.FIRST: p_first,
+            Outcome.SECOND: p_second,
+            Outcome.TIE: 1 - p_first - p_second,
+        }
+        assert set(outcomes) <= set(want)
+        for outcome, p in want.items():
+            share = np.mean([found is outcome for found in outcomes])
+            assert abs(share - p) < 4 * np.sqrt(p * (1 - p) / n), (arena, outcome)

@@ -47,8 +47,8 @@ class _Draws:
 
     def ratio(self, name: str) -> Array:
         """Give a consistency, 1 where the fit took it to be so: (sample, 1, 1)."""
-        value = self(name) if name in self.dataset else np.ones(self.n_samples)
-        return value[:, None, None]
+        value = self.dataset[name].values if name in self.dataset else 1.0
+        return np.broadcast_to(np.asarray(value, dtype=np.float64), self.n_samples)[:, None, None]
 
 
 def strength_table(draws: xr.Dataset, arrays: Arrays) -> Array:

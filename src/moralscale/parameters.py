@@ -106,12 +106,12 @@ STRUCTURE: dict[str, Parameter] = {
         "Lean to the option shown first in an arena, over that in the single one, of a judge.",
     ),
     "position_bias_slope": Parameter(
-        "ratio of lean to strength",
+        "weight",
         "Growth of the lean to the first per log-odds of mean strength shown, mean over judges.",
         distribution("Normal", mu=0, sigma=0.3),
     ),
     "position_bias_slope_judge": Parameter(
-        "ratio of lean to strength",
+        "weight",
         "Growth of the lean to the first per log-odds of mean strength shown, of a judge.",
     ),
     "lapse": Parameter("rate", "Share of choices made at random, by the typical judge."),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pymc as pm
@@ -77,11 +78,9 @@ def load_priors(path: str | Path) -> Priors:
     for key in REQUIRED:
         if key not in data:
             raise ConfigError(f"no prior for '{key}'", where=str(path), mend="add it")
-    data = DEFAULTS | data
-    return Priors(
-        {key: _prior(data[key], f"{path}, {key}", _is_scale(key)) for key in PARAMETERS},
-        name=path.stem,
-    )
+    given = {key: _prior(data[key], f"{path}, {key}", _is_scale(key)) for key in data}
+    defaults = {key: _distribution(DEFAULTS[key]) for key in DEFAULTS if key not in data}
+    return Priors({key: (given | defaults)[key] for key in PARAMETERS}, name=path.stem)
 
 
 def _is_scale(parameter: str) -> bool:
@@ -102,9 +101,7 @@ def _prior(data: object, where: str, scale: bool) -> Prior:
         if not number or not math.isfinite(value):
             raise ConfigError(f"'{value}' is not a number", where=f"{where}, kwargs.{key}")
     try:
-        # PyTensor reads a plain 6 or 6.0 in single precision, and so 1 / 6 to eight digits only.
-        numbers = {key: np.float64(value) for key, value in data["kwargs"].items()}
-        prior = Prior.from_dict({"dist": data["dist"], "kwargs": numbers})
+        prior = _distribution(data)
         _check_support(prior, where, scale)
         return prior
     except UnsupportedDistributionError:
@@ -114,6 +111,12 @@ def _prior(data: object, where: str, scale: bool) -> Prior:
     except (TypeError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise ConfigError(reason, where=where, mend=mend) from None
+
+
+def _distribution(data: Mapping[str, Any]) -> Prior:
+    # PyTensor reads a plain 6 or 6.0 in single precision, and so 1 / 6 to eight digits only.
+    numbers = {key: np.float64(value) for key, value in data["kwargs"].items()}
+    return Prior.from_dict({"dist": data["dist"], "kwargs": numbers})
 
 
 def _check_support(prior: Prior, where: str, scale: bool) -> None:

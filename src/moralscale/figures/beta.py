@@ -8,16 +8,13 @@ from matplotlib.figure import Figure
 
 from moralscale.figures import forest, style
 from moralscale.figures.data import FigureData
+from moralscale.records import BetaMeaning
 
 CAPTION = (
     "Compression slope beta of every judge and of the panel: 1 is adding, the dashed line is the "
     "study's published mean."
 )
 NEEDS = ("beta_judge",)
-_UNITS = {
-    "study": "in units of single-arena choice noise",
-    "bridged": "free of choice noise, from the bridge arena",
-}
 
 
 @style.styled
@@ -36,7 +33,7 @@ def draw(data: FigureData) -> Figure:
     style.reference(ax, 1, "adding", side="left")
     for value in data.published_values("slope", "ratio").values():
         style.reference(ax, value, f"published {value:g}", side="right", dashed=True)
-    ax.set_xlabel(f"compression slope \N{GREEK SMALL LETTER BETA}\n({_UNITS[data.data]})")
+    ax.set_xlabel(f"compression slope \N{GREEK SMALL LETTER BETA}\n({BetaMeaning.of(data.data)})")
     forest.legend(ax, data.interval_name, planted=data.truth is not None)
     return figure
 

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from moralscale.figures import style
 from moralscale.figures.data import FigureData
+from moralscale.records import BetaMeaning
 
 CAPTION = (
     "Composite strength against the sum of its component strengths (posterior means over judges): "
@@ -26,7 +27,8 @@ def draw(data: FigureData) -> Figure:
     sums = data.summary("component_sum", elo=True)["mean"]
     _points(ax, data, sums)
     _lines(ax, data, np.array([float(sums.min()), float(sums.max())]))
-    unit = "\nin units of single-arena choice noise" if data.data == "study" else ""
+    meaning = BetaMeaning.of(data.data)
+    unit = f"\n{meaning}" if meaning is BetaMeaning.CHOICE_NOISE else ""
     ax.set(
         xlabel="sum of component strengths (Elo points)",
         ylabel=f"composite rating (Elo, mean 1000){unit}",

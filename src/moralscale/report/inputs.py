@@ -65,6 +65,8 @@ class ReportInputs:
         Probability inside the intervals.
     ci_kind : str
         Kind of the intervals, ``"hdi"`` or ``"eti"``.
+    ties : bool
+        Whether ties enter the fits.
     """
 
     run: str
@@ -79,3 +81,4 @@ class ReportInputs:
     panel: str = ""
     ci_prob: float = 0.94
     ci_kind: str = "hdi"
+    ties: bool = False

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from moralscale.records import Origin
+from moralscale.records import USED, VERDICTS, BetaMeaning, Origin
 from moralscale.report import tables
 from moralscale.report.inputs import ReportFigure, ReportInputs
 from moralscale.report.signal import signal
@@ -17,12 +17,12 @@ from moralscale.report.verdict import verdict
 
 DATA_TITLES = {"study": "the study's two arenas", "bridged": "with the bridge arena"}
 MEANING = {
-    "study": "beta is in units of single-arena choice noise. Choices between composites are taken "
-    "to be as consistent as choices between scenes, by convention. Judges that add, but choose "
-    "less consistently between composites, give the same value: this beta is compression times "
-    "consistency.",
-    "bridged": "beta is free of choice noise. Battles of a scene against a composite put both on "
-    "one scale, so compression and the consistency of each arena are estimated apart.",
+    BetaMeaning.CHOICE_NOISE: "beta is in units of single-arena choice noise. Choices between "
+    "composites are taken to be as consistent as choices between scenes, by convention. Judges "
+    "that add, but choose less consistently between composites, give the same value: this beta is "
+    "compression times consistency.",
+    BetaMeaning.IDENTIFIED: "beta is free of choice noise. Battles of a scene against a composite "
+    "put both on one scale, so compression and the consistency of each arena are estimated apart.",
 }
 #: Planted quantities that the banner names.
 _BANNER = ("beta", "composite_consistency", "alpha", "anchoring_adjusted", "convergence")
@@ -54,6 +54,7 @@ def build_report(inputs: ReportInputs) -> str:
     )
     by_fit = tables.fits(inputs.estimates)
     interval = f"{inputs.ci_prob:.0%} {inputs.ci_kind.upper()}"
+    used = VERDICTS if inputs.ties else USED
     return environment.get_template("page.html.j2").render(
         run=inputs.run,
         origin=inputs.origin.value,
@@ -63,15 +64,15 @@ def build_report(inputs: ReportInputs) -> str:
         interval=interval,
         signals={title: signal(rows) for title, rows in by_fit.items()},
         verdicts={title: verdict(rows, interval) for title, rows in by_fit.items()},
-        arenas=tables.outcome_counts(inputs.outcomes, "arena"),
-        judges=tables.outcome_counts(inputs.outcomes, "judge"),
+        arenas=tables.outcome_counts(inputs.outcomes, "arena", used),
+        judges=tables.outcome_counts(inputs.outcomes, "judge", used),
         failed=int((~inputs.checks["passed"].astype(bool)).sum()),
         checked=len(inputs.checks),
         gates=tables.gates(inputs.checks),
         key=tables.key_estimates(by_fit),
         by_judge=[tables.judge_estimates(title, rows) for title, rows in by_fit.items()],
         meaning={
-            f"{name} ({DATA_TITLES[name]})": MEANING[name]
+            f"{name} ({DATA_TITLES[name]})": MEANING[BetaMeaning.of(name)]
             for name in inputs.estimates["data"].unique()
         },
         published=tables.published_found(inputs.published),

@@ -62,6 +62,7 @@ def read_inputs(
         panel=valid.runs[run].panel or "",
         ci_prob=valid.reporting.ci_prob,
         ci_kind=valid.reporting.ci_kind,
+        ties=valid.model.ties == "davidson",
     )
 
 

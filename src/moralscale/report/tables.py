@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,12 +85,12 @@ def judge_estimates(title: str, estimates: pd.DataFrame) -> Table:
     return Table([f"judge ({title})", *columns], rows)
 
 
-def outcome_counts(outcomes: pd.DataFrame, by: str) -> Table:
+def outcome_counts(outcomes: pd.DataFrame, by: str, used: Sequence[Outcome] = USED) -> Table:
     """Planned, answered and used comparisons, and why others were not used, by arena or judge."""
     counts = outcomes.groupby(by, sort=by == "judge").sum(numeric_only=True)
-    counts["used"] = counts[[name.value for name in USED]].sum(axis=1)
+    counts["used"] = counts[[name.value for name in used]].sum(axis=1)
     total = counts.sum().astype(int)
-    unused = [name.value for name in Outcome if name not in USED and int(total[name]) > 0]
+    unused = [name.value for name in Outcome if name not in used and int(total[name]) > 0]
     columns = ["planned", "answered", "used", *unused]
     rows = [[str(name), *map(_count, row[columns])] for name, row in counts.iterrows()]
     rows.append(["all", *map(_count, total[columns])])

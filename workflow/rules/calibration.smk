@@ -75,5 +75,10 @@ rule calibration:
         settings=SETTINGS["calibration"],
         seed=CONFIG.seed,
         code=code_digest("moralscale.calibration.running"),
+        page=code_digest(
+            "moralscale.calibration",
+            "moralscale.calibration.page",
+            "moralscale.figures",
+        ),
     script:
         "../scripts/calibration.py"

@@ -6,65 +6,98 @@ import pytest
 import xarray as xr
 
 from moralscale.checks import check_fit, gate, to_table
+from moralscale.checks.connectivity import check_connectivity
 from moralscale.checks.convergence import check_convergence
-from moralscale.checks.predictive import check_predictive, strength_table
+from moralscale.checks.pareto import check_pareto
+from moralscale.checks.posterior import check_posterior
+from moralscale.checks.predicted import predictive_table
+from moralscale.checks.predictive import check_predictive
 from moralscale.checks.sampling import check_sampling
-from moralscale.config import Gates
-from moralscale.errors import GateError
+from moralscale.config import Gates, Observation
+from moralscale.errors import GateError, ModelError
+from moralscale.estimands import Estimands
+from moralscale.fit import save
+from moralscale.likelihood import replicate
+from moralscale.posterior import arrays_of
 
-N_SCENES, N_COMPOSITES, N_JUDGES = 30, 20, 3
+N_COMPOSITES, N_JUDGES = 20, 3
 
 
-def make_fit(*, bridged=True, spread=1.0, sharper=1.0, seed=0, n=6000):
-    """A posterior around a known truth, and judgments from that truth made `sharper`."""
-    rng = np.random.default_rng(seed)
-    theta = spread * rng.normal(size=(N_JUDGES, N_SCENES))
-    phi = spread * rng.normal(size=(N_JUDGES, N_COMPOSITES))
-    bias = np.array([0.4, 0.0, -0.3])
-    shape = (2, 150)
-    jitter = {
-        name: 0.01 * rng.normal(size=(*shape, *v.shape))
-        for name, v in {"theta": theta, "phi": phi, "bias": bias}.items()
-    }
-    sample = ("chain", "draw")
-    posterior = xr.Dataset(
-        {
-            "theta": ((*sample, "judge", "scene"), theta + jitter["theta"]),
-            "phi": ((*sample, "judge", "composite"), phi + jitter["phi"]),
-            "position_bias_judge": ((*sample, "judge"), bias + jitter["bias"]),
+@pytest.fixture(scope="module")
+def made_of(tiny_scenes, few_composites):
+    """Estimands of ten composites, over the tiny corpus."""
+    return Estimands.from_composites(tiny_scenes, few_composites.iloc[:N_COMPOSITES])
+
+
+@pytest.fixture(scope="module")
+def make_fit(tiny_scenes, made_of):
+    """Make a posterior around a known truth, and judgments from that truth made `sharper`."""
+
+    def make(*, bridged=True, sharper=1.0, seed=0, n=6000, shift=0.0, ties=0.0):
+        rng = np.random.default_rng(seed)
+        truth = {
+            "theta": rng.normal(size=(N_JUDGES, len(tiny_scenes))),
+            "phi": rng.normal(size=(N_JUDGES, N_COMPOSITES)),
+            "position_bias_judge": np.array([0.4, 0.0, -0.3]),
         }
-    )
-    if bridged:
-        posterior["composite_consistency"] = (sample, np.full(shape, 0.8))
-        posterior["bridge_consistency"] = (sample, np.full(shape, 1.2))
-    once = N_SCENES + N_COMPOSITES
-    n_slots = 2 * once if bridged else once
-    blocks = [(0, N_SCENES), (N_SCENES, once)] + ([(once, 2 * once)] if bridged else [])
-    arena = rng.integers(len(blocks), size=n)
-    judge = rng.integers(N_JUDGES, size=n)
-    slots = np.array([rng.choice(np.arange(*blocks[a]), 2, replace=False) for a in arena])
-    first, second = (judge[:, None] * n_slots + slots).T
-    table = strength_table(posterior.mean(sample)).ravel()
-    eta = sharper * (table[first] - table[second] + bias[judge])
-    observed = {
-        "first_won": rng.random(n) < 1 / (1 + np.exp(-eta)),
-        "first_idx": first,
-        "second_idx": second,
-        "judge_idx": judge,
-        "arena_idx": arena,
-    }
-    stats = xr.Dataset(
-        {
-            "diverging": (sample, np.zeros(shape, bool)),
-            "energy": (sample, rng.normal(size=shape)),
+        dims = {"theta": ("judge", "scene"), "phi": ("judge", "composite")}
+        shape, sample = (2, 150), ("chain", "draw")
+        posterior = xr.Dataset(
+            {
+                name: (
+                    (*sample, *dims.get(name, ("judge",))),
+                    value + 0.01 * rng.normal(size=(*shape, *value.shape)),
+                )
+                for name, value in truth.items()
+            },
+            {
+                "judge": ["a", "b", "c"],
+                "scene": tiny_scenes["id"].to_list(),
+                "composite": [f"c{n}" for n in range(N_COMPOSITES)],
+            },
+        )
+        if bridged:
+            posterior["composite_consistency"] = (sample, np.full(shape, 0.8))
+            posterior["bridge_consistency"] = (sample, np.full(shape, 1.2))
+        if ties:
+            posterior["tie_judge"] = ((*sample, "judge"), np.full((*shape, N_JUDGES), ties))
+        once = len(tiny_scenes) + N_COMPOSITES
+        blocks = [(0, len(tiny_scenes)), (len(tiny_scenes), once)]
+        blocks += [(once, 2 * once)] * bridged
+        arena, judge = rng.integers(len(blocks), size=n), rng.integers(N_JUDGES, size=n)
+        slots = np.array([rng.choice(np.arange(*blocks[a]), 2, replace=False) for a in arena])
+        first, second = (judge[:, None] * once * (1 + bridged) + slots).T
+        observed = {
+            "outcome": np.zeros(n, np.int8),
+            "first_idx": first,
+            "second_idx": second,
+            "judge_idx": judge,
+            "arena_idx": arena,
         }
-    )
-    groups = {
-        "posterior": posterior,
-        "sample_stats": stats,
-        "observed_data": xr.Dataset({k: (("judgment",), v) for k, v in observed.items()}),
-    }
-    return xr.DataTree.from_dict(groups)
+        constant = made_of.to_dataset().assign(
+            foundation_idx=("scene", np.zeros(len(tiny_scenes), int)),
+            intensity=("scene", tiny_scenes["intensity"].to_numpy()),
+        )
+        stats = {"diverging": (sample, np.zeros(shape, bool))}
+        stats["energy"] = (sample, rng.normal(size=shape))
+        tree = xr.DataTree.from_dict(
+            {
+                "posterior": posterior,
+                "sample_stats": xr.Dataset(stats),
+                "observed_data": xr.Dataset({k: ("judgment", v) for k, v in observed.items()}),
+                "constant_data": constant,
+            }
+        )
+        options = Observation(ties="davidson" if ties else "left_out")
+        tree.attrs["model"] = options.model_dump_json()
+        mean = posterior.mean(sample)
+        mean["theta"], mean["phi"] = sharper * mean["theta"], sharper * mean["phi"]
+        mean["position_bias_judge"] = mean["position_bias_judge"] + shift
+        drawn = replicate(mean, arrays_of(tree), options, rng)[0]
+        tree["observed_data"]["outcome"].values[:] = drawn
+        return tree
+
+    return make
 
 
 def make_estimates(**worst):
@@ -97,7 +130,7 @@ def test_convergence_names_the_worst_quantity(worst, fails):
     assert all("phi x" in text for text in result.table.loc[~result.table["passed"], "text"])
 
 
-def test_one_divergence_fails_a_fit_and_a_bound_of_one_allows_it():
+def test_one_divergence_fails_a_fit_and_a_bound_of_one_allows_it(make_fit):
     fit = make_fit()
     assert check_sampling(fit, Gates()).passed
     fit["sample_stats"]["diverging"][1, 7] = True
@@ -105,7 +138,7 @@ def test_one_divergence_fails_a_fit_and_a_bound_of_one_allows_it():
     assert check_sampling(fit, Gates(divergences=1)).passed
 
 
-def test_an_energy_that_hardly_moves_fails_a_fit():
+def test_an_energy_that_hardly_moves_fails_a_fit(make_fit):
     fit = make_fit()
     walk = np.cumsum(np.random.default_rng(0).normal(size=(2, 150)), axis=1)
     fit["sample_stats"]["energy"].values[:] = walk
@@ -113,30 +146,109 @@ def test_an_energy_that_hardly_moves_fails_a_fit():
 
 
 @pytest.mark.parametrize("bridged", [True, False])
-def test_judgments_of_the_fitted_model_pass_the_predictive_checks(bridged):
+def test_judgments_of_the_fitted_model_pass_the_predictive_checks(make_fit, bridged):
     result = check_predictive(make_fit(bridged=bridged), Gates(), seed=1)
     assert result.passed, result.text
-    assert len(result.table) == 4
+    assert len(result.table) == 6
+
+
+def test_ties_of_the_fitted_model_pass_and_too_many_do_not(make_fit):
+    fit = make_fit(ties=0.5)
+    result = check_predictive(fit, Gates(), seed=1)
+    assert result.passed, result.text
+    fit["posterior"]["tie_judge"].values[:] = 0.3
+    assert "ties by judge and strength gap" in failed(check_predictive(fit, Gates(), seed=1))
 
 
 @pytest.mark.parametrize("sharper", [0.6, 1.6])
-def test_judges_more_or_less_decided_than_the_fit_says_are_noticed(sharper):
+def test_judges_more_or_less_decided_than_the_fit_says_are_noticed(make_fit, sharper):
     result = check_predictive(make_fit(sharper=sharper), Gates(), seed=1)
     assert "win rate by strength gap" in failed(result)
     assert "intransitive triples" in failed(result)
 
 
-def test_a_missed_position_bias_is_noticed():
+def test_a_missed_position_bias_is_noticed(make_fit):
+    found = failed(check_predictive(make_fit(shift=0.5), Gates(), seed=1))
+    assert {"win rate by position", "win rate by judge and arena"} <= found
+
+
+def test_a_missed_configuration_is_noticed(make_fit, made_of):
     fit = make_fit()
-    flipped = -fit["posterior"]["position_bias_judge"]
-    fit["posterior"]["position_bias_judge"] = flipped
-    assert "win rate by judge and arena" in failed(check_predictive(fit, Gates(), seed=1))
+    of_first = made_of.config[:, 0] == 1
+    fit["posterior"]["phi"].values[..., of_first] += 0.8
+    assert "win rate by configuration" in failed(check_predictive(fit, Gates(), seed=1))
 
 
-def test_gate_passes_in_one_line_and_stops_with_what_failed():
-    results = check_fit(make_fit(), make_estimates(), Gates(), seed=1)
-    assert "all 9 checks passed" in gate(to_table(results), where="run, fit")
-    results = check_fit(make_fit(), make_estimates(rhat=1.3), Gates(), seed=1)
+def test_the_predictive_table_holds_what_was_counted(make_fit):
+    fit = make_fit()
+    table = predictive_table(fit, seed=1)
+    arrays = arrays_of(fit)
+    single = arrays.arena_idx == 0
+    row = table[(table["statistic"] == "win rate by position") & (table["arena"] == "single")]
+    assert row["observed"].item() == pytest.approx(arrays.first_won[single].mean())
+    assert row["n"].item() == single.sum()
+    assert (table["low"] <= table["high"]).all()
+    inside = (table["low"] <= table["observed"]) & (table["observed"] <= table["high"])
+    assert inside.mean() > 0.8
+    ratings = table[table["statistic"] == "elo by configuration"]
+    assert list(ratings["group"]) == list(arrays.estimands.config_names)
+
+
+def test_pareto_k_of_a_narrow_posterior_is_small_and_of_a_lone_judgment_large(make_fit):
+    fit = make_fit(n=300)
+    assert check_pareto(fit, Gates()).passed
+    # A scene of which one judgment alone is known: its draws are wide.
+    rng = np.random.default_rng(1)
+    fit["posterior"]["theta"].values[..., 0, 0] = 6 * rng.standard_t(2, size=(2, 150))
+    fit["observed_data"]["first_idx"].values[0] = 0
+    fit["observed_data"]["second_idx"].values[0] = 1
+    fit["observed_data"]["judge_idx"].values[0] = 0
+    assert failed(check_pareto(fit, Gates())) == {"pareto_k"}
+
+
+@pytest.mark.parametrize("bridged", [True, False])
+def test_groups_that_never_met_are_warned_of_and_named(make_fit, bridged):
+    fit = make_fit(bridged=bridged)
+    assert check_connectivity(fit).passed
+    arrays = arrays_of(fit)
+    apart = np.flatnonzero(np.isin(np.stack(arrays.slots) % 71, [0, 1, 2]).any(axis=0))
+    slots = apart % 2, 1 + apart % 2  # the first three scenes meet each other alone
+    judge = arrays.judge_idx[apart] * arrays.n_slots
+    for name, slot in zip(("first_idx", "second_idx"), slots, strict=True):
+        fit["observed_data"][name].values[apart] = judge + slot
+    fit["observed_data"]["arena_idx"].values[apart] = 0
+    result = check_connectivity(fit)
+    assert not result.passed
+    assert "2 groups" in result.text
+    assert "care-2-0, care-2-1, care-1-0" in result.text
+    table = to_table([result])
+    assert table["passed"].all()  # it warns, and stops nothing
+    assert table["text"].str.startswith("warning: ").sum() == 1
+
+
+def test_gate_passes_in_one_line_and_stops_with_what_failed(make_fit):
+    fit = make_fit(n=500)
+    results = check_fit(fit, make_estimates(), Gates(), seed=1)
+    assert "all 13 checks passed" in gate(to_table(results), where="run, fit")
+    results[0] = check_convergence(make_estimates(rhat=1.3), Gates())
     with pytest.raises(GateError, match=r"run, fit: largest rhat .* is 1\.3 \(phi x") as error:
         gate(to_table(results), where="run, fit")
     assert "ess" not in str(error.value).split(";")[0]
+
+
+def test_a_posterior_alone_is_checked_with_its_projections(make_fit, tmp_path):
+    fit, gates = make_fit(n=500), Gates(rhat=1.1, ess=50)
+    save(fit, tmp_path / "posterior.nc")
+    found = check_posterior(tmp_path / "posterior.nc", gates=gates, seed=1)
+    table = found.set_index("quantity")
+    assert table.loc["rhat", "passed"]
+    # One chain sees other component sums: no parameter in the file says so, projections do.
+    fit["posterior"]["theta"].values[1, :, :, ::2] += 1.0
+    assert not check_posterior(fit, seed=1).set_index("quantity").loc["rhat", "passed"]
+
+
+def test_a_posterior_without_its_composites_is_refused(make_fit):
+    fit = make_fit()
+    del fit["constant_data"]
+    with pytest.raises(ModelError, match="no group 'constant_data'; fit again"):
+        check_posterior(fit)

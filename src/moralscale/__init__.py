@@ -14,6 +14,9 @@ __version__ = "0.1.0"
 #: Public functions, and the module that each is defined in.
 _PUBLIC: dict[str, str] = {
     "rate": "moralscale.rating",
+    "fit_judgments": "moralscale.fitting",
+    "check_posterior": "moralscale.checks.posterior",
+    "compare_posteriors": "moralscale.compare.ranking",
 }
 
 __all__ = ["__version__", *_PUBLIC]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 from numpy.typing import NDArray
 from scipy.linalg import null_space
 
@@ -79,6 +80,29 @@ class Estimands:
             intensity_sum=(composites["intensity_a"] + composites["intensity_b"]).to_numpy(),
             config_names=names,
         )
+
+    @classmethod
+    def from_dataset(cls, dataset: xr.Dataset) -> Estimands:
+        """Read what `to_dataset` made, for example from a posterior's ``constant_data``."""
+        return cls(
+            a_idx=dataset["a_idx"].values.astype(np.int64),
+            b_idx=dataset["b_idx"].values.astype(np.int64),
+            foundation=dataset["foundation_member"].values.astype(float),
+            config=dataset["config_member"].values.astype(float),
+            intensity_sum=dataset["composite_intensity"].values.astype(np.int64),
+            config_names=tuple(str(name) for name in dataset["config"].values),
+        )
+
+    def to_dataset(self) -> xr.Dataset:
+        """Put everything into a dataset that can be kept beside draws: dim composite first."""
+        variables = {
+            "a_idx": (("composite",), self.a_idx.astype(np.int32)),
+            "b_idx": (("composite",), self.b_idx.astype(np.int32)),
+            "foundation_member": (("composite", "foundation"), self.foundation.astype(np.int8)),
+            "config_member": (("composite", "config"), self.config.astype(np.int8)),
+            "composite_intensity": (("composite",), self.intensity_sum.astype(np.int8)),
+        }
+        return xr.Dataset(variables, {"config": list(self.config_names)})
 
     def component_sum(self, theta: Array) -> Array:
         """Sum of the two component strengths: (..., scene) -> (..., composite), log-odds."""

@@ -26,6 +26,7 @@ from moralscale.errors import ModelError
 from moralscale.judgments import read_judgments
 from moralscale.model import REPORTED, build_model
 from moralscale.observation import OBSERVED, Observed
+from moralscale.posterior import constant_data
 from moralscale.priors import Priors, load_priors
 from moralscale.scenes import load_scenes
 
@@ -109,6 +110,7 @@ class Compiled:
                 "posterior": _thinned(tree["posterior"].to_dataset()[self.names], sampler.thin),
                 "sample_stats": stats.drop_attrs(),
                 "observed_data": _observed(self.arrays, outcome),
+                "constant_data": constant_data(self.arrays),
             }
         )
         result.attrs.update(
@@ -220,8 +222,9 @@ def fit(
     -------
     DataTree
         Groups ``posterior`` (reported and latent quantities, dims chain and draw first),
-        ``sample_stats`` (of every iteration, those between the kept draws too) and
-        ``observed_data`` (judgments, by their places in the strength table).
+        ``sample_stats`` (of every iteration, those between the kept draws too),
+        ``observed_data`` (judgments, by their places in the strength table) and ``constant_data``
+        (scenes and composites, as `posterior.constant_data` gives them).
     """
     compiled = compile(arrays, rule=rule, priors=priors, options=options, backend=sampler.backend)
     return compiled.sample(sampler=sampler, seed=seed, cores=cores, attrs=attrs)

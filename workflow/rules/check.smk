@@ -1,9 +1,11 @@
 """
 Check every fit. `check` writes what was found, `gate` stops the run where a check failed: the posterior
-and the table of checks stay, and nothing is reported from them.
+and the table of checks stay, and nothing is reported from them. `predictive` and `prior_predictive` draw
+what the posterior and the priors say of judgments.
 
-Inputs: results/{run}/fits/{fit}/posterior.nc and estimates.csv.
-Outputs: results/{run}/checks/{fit}/checks.csv and passed.txt.
+Inputs: results/{run}/fits/{fit}/posterior.nc and estimates.csv; the design.
+Outputs: results/{run}/checks/{fit}/checks.csv, passed.txt, predictive[.simulated].csv and its figure;
+results/{run}/checks/prior/{composition}/{prior}.csv and its figure.
 """
 
 
@@ -36,3 +38,46 @@ rule gate:
         "../../environment.yml"
     script:
         "../scripts/gate.py"
+
+
+rule predictive:
+    input:
+        "results/{run}/fits/{fit}/posterior.nc",
+    output:
+        table="results/{run}/checks/{fit}/predictive{mark}.csv",
+        figure=multiext(
+            "results/{run}/checks/{fit}/predictive{mark}", ".pdf", ".svg", ".png"
+        ),
+    log:
+        "results/{run}/logs/predictive/{fit}{mark}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        seed=CONFIG.seed,
+        ci_prob=CONFIG.reporting.ci_prob,
+        code=code_digest("moralscale.checks.predicted", "moralscale.figures"),
+    script:
+        "../scripts/predictive.py"
+
+
+rule prior_predictive:
+    input:
+        scenes=CONFIG.scenes,
+        composites="results/{run}/design/composites.parquet",
+        schedules=schedules,
+        priors="config/priors/{prior}.yaml",
+    output:
+        table="results/{run}/checks/prior/{composition}/{prior}.csv",
+        figure=multiext(
+            "results/{run}/checks/prior/{composition}/{prior}", ".pdf", ".svg", ".png"
+        ),
+    log:
+        "results/{run}/logs/prior_predictive-{composition}-{prior}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        seed=CONFIG.seed,
+        options=SETTINGS["model"],
+        code=code_digest("moralscale.checks.prior", "moralscale.figures"),
+    script:
+        "../scripts/prior_predictive.py"

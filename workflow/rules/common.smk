@@ -173,6 +173,21 @@ def run_outputs(run):
     return [f"results/{run}/report.html", f"results/{run}/manifest.json"]
 
 
+def checking_figures(run):
+    """What posterior and priors predict, beside what was judged: of every fit of a run."""
+    return expand(
+        "results/{run}/checks/{fit}/predictive{mark}.pdf",
+        run=run,
+        fit=FITS,
+        mark=mark(run),
+    ) + expand(
+        "results/{run}/checks/prior/{composition}/{prior}.pdf",
+        run=run,
+        composition=CONFIG.fits.rules,
+        prior=CONFIG.fits.priors,
+    )
+
+
 def report_figures(wildcards):
     """Pictures of a run, and the comparison of runs where there is one."""
     return figure_paths(wildcards.run, "png") + comparison_outputs("png")

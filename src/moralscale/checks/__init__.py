@@ -5,7 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import xarray as xr
 
+from moralscale.checks.connectivity import check_connectivity
 from moralscale.checks.convergence import check_convergence
+from moralscale.checks.pareto import check_pareto
 from moralscale.checks.predictive import check_predictive
 from moralscale.checks.result import CheckResult
 from moralscale.checks.sampling import check_sampling
@@ -25,7 +27,7 @@ def check_fit(
     posterior : DataTree
         As `fit.fit` returns it.
     estimates : DataFrame
-        Every reported quantity, as `summaries.summarise` returns it.
+        Every reported quantity, as `summaries.summarise` returns it: projections too.
     gates : Gates
         The bounds.
     seed : int
@@ -34,15 +36,28 @@ def check_fit(
     return [
         check_convergence(estimates, gates),
         check_sampling(posterior, gates),
+        check_pareto(posterior, gates),
         check_predictive(posterior, gates, seed=seed),
+        check_connectivity(posterior),
     ]
 
 
 def to_table(results: list[CheckResult]) -> pd.DataFrame:
-    """Stack the tables of checks, with a leading column ``check``."""
-    return pd.concat(
-        [result.table.assign(check=result.name) for result in results], ignore_index=True
-    )[["check", "quantity", "value", "bound", "passed", "text"]]
+    """Stack the tables of checks, with a leading column ``check``.
+
+    A check that only warns has passed here; what it found stands in ``text``, after "warning: ".
+    """
+    return pd.concat([_rows(result) for result in results], ignore_index=True)[
+        ["check", "quantity", "value", "bound", "passed", "text"]
+    ]
+
+
+def _rows(result: CheckResult) -> pd.DataFrame:
+    table = result.table.assign(check=result.name)
+    if result.warning:
+        said = table["text"].where(table["passed"], "warning: " + table["text"])
+        table = table.assign(text=said, passed=True)
+    return table
 
 
 def gate(checks: pd.DataFrame, *, where: str) -> str:

@@ -9,13 +9,14 @@ and Stern 1996); a small one says that the model misses something about these gr
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from moralscale.checks.replicates import Replicate, replicates
 from moralscale.checks.result import CheckResult
+from moralscale.checks.statistics import Statistics
 from moralscale.config import Gates
 
 Array = NDArray[np.float64]
@@ -27,7 +28,7 @@ GAP_BINS = 10
 
 
 def check_predictive(posterior: xr.DataTree, gates: Gates, *, seed: int) -> CheckResult:
-    """Check win rates by strength gap, judge and arena, and the number of intransitive triples.
+    """Check win rates by gap, position, judge and configuration, and intransitive triples.
 
     Parameters
     ----------
@@ -38,25 +39,24 @@ def check_predictive(posterior: xr.DataTree, gates: Gates, *, seed: int) -> Chec
     seed : int
         Seed of the choice of draws and of the replicates.
     """
-    observed = posterior["observed_data"].to_dataset()
-    draws = posterior["posterior"].to_dataset().stack(sample=("chain", "draw"))
-    rng = np.random.default_rng(seed)
-    chosen = rng.choice(
-        draws.sizes["sample"], min(REPLICATES, draws.sizes["sample"]), replace=False
-    )
-    won = observed["first_won"].values.astype(float)
-    triples = _TripleCounter(observed, draws.sizes["scene"], draws.sizes["composite"])
+    statistics = Statistics.of(posterior)
+    won, cycles = statistics.won, statistics.triples(statistics.outcome)
     exceeds: Counter[str] = Counter()
-    for sample in chosen:
-        eta = _eta(draws.isel(sample=sample), observed)
-        p = 1 / (1 + np.exp(-eta))
-        replicate = (rng.random(len(p)) < p).astype(float)
-        for name, group in _groups(observed, eta).items():
-            exceeds[name] += _discrepancy(replicate, p, group) >= _discrepancy(won, p, group)
-        exceeds["intransitive triples"] += triples.count(replicate) >= triples.count(won)
+    drawn = 0
+    for replicate in replicates(posterior, number=REPLICATES, seed=seed):
+        drawn += 1
+        for name, group in _groups(statistics, replicate).items():
+            far = (_discrepancy(y, replicate.p, group) for y in (replicate.won, won))
+            exceeds[name] += next(far) >= next(far)
+        far = (_by_configuration(y, replicate.p, statistics) for y in (replicate.won, won))
+        exceeds["win rate by configuration"] += bool(next(far) >= next(far))
+        if replicate.chance.shape[1] > 2:
+            exceeds["ties by judge and strength gap"] += _ties(statistics, replicate)
+        more = statistics.triples(replicate.outcome).sum() >= cycles.sum()
+        exceeds["intransitive triples"] += bool(more)
     rows = []
     for name, count in exceeds.items():
-        p_value = count / len(chosen)
+        p_value = count / drawn
         if name == "intransitive triples":  # too many and too few are both misfits
             p_value = min(1.0, 2 * min(p_value, 1 - p_value))
         text = f"posterior predictive p of {name} is {p_value:.3g} (bound >= {gates.calibration:g})"
@@ -64,39 +64,33 @@ def check_predictive(posterior: xr.DataTree, gates: Gates, *, seed: int) -> Chec
     return CheckResult.of("predictive", rows)
 
 
-def strength_table(draw: xr.Dataset) -> Array:
-    """Strengths as each arena shows them, of one draw: (judge, slot), as in `arrays.Arrays`."""
-    theta = draw["theta"].transpose("judge", "scene").values.astype(float)
-    phi = draw["phi"].transpose("judge", "composite").values.astype(float)
-    if "bridge_consistency" not in draw:
-        return np.concatenate([theta, phi], axis=1)
-    composite, bridge = float(draw["composite_consistency"]), float(draw["bridge_consistency"])
-    return np.concatenate([theta, composite * phi, bridge * theta, bridge * phi], axis=1)
-
-
-def _eta(draw: xr.Dataset, observed: xr.Dataset) -> Array:
-    """Log-odds that the contestant shown first wins: (judgment,)."""
-    table = strength_table(draw).ravel()
-    bias = draw["position_bias_judge"].values.astype(float)
-    gap = table[observed["first_idx"].values] - table[observed["second_idx"].values]
-    return gap + bias[observed["judge_idx"].values]
-
-
-def _groups(observed: xr.Dataset, eta: Array) -> dict[str, NDArray[np.int64]]:
+def _groups(statistics: Statistics, replicate: Replicate) -> dict[str, NDArray[np.int64]]:
     """Group of every judgment (judgment,), by the name of the grouping.
 
     Gaps are those of the draw at hand: the gaps of the posterior mean have seen the observed
     judgments, but not the replicated ones.
     """
-    judge = observed["judge_idx"].values.astype(np.int64)
-    arena = observed["arena_idx"].values.astype(np.int64)
-    edges = np.quantile(eta, np.linspace(0, 1, GAP_BINS + 1)[1:-1])
-    gap = np.searchsorted(edges, eta)
+    judge, arena = statistics.judge, statistics.arena
+    edges = np.quantile(replicate.gap, np.linspace(0, 1, GAP_BINS + 1)[1:-1])
+    gap = np.searchsorted(edges, replicate.gap)
     return {
         "win rate by strength gap": arena * GAP_BINS + gap,
+        "win rate by position": arena,
         "win rate by judge and arena": judge * (arena.max() + 1) + arena,
         "win rate by judge and strength gap": judge * GAP_BINS + gap,
     }
+
+
+def _ties(statistics: Statistics, replicate: Replicate) -> bool:
+    """Say whether ties of the replicate are as far from their expectation as the observed ones."""
+    size = np.abs(replicate.gap)
+    edges = np.quantile(size, np.linspace(0, 1, GAP_BINS + 1)[1:-1])
+    group = statistics.judge * GAP_BINS + np.searchsorted(edges, size)
+    far = (
+        _discrepancy((outcome == 2).astype(float), replicate.chance[:, 2], group)
+        for outcome in (replicate.outcome, statistics.outcome)
+    )
+    return next(far) >= next(far)
 
 
 def _discrepancy(won: Array, p: Array, group: NDArray[np.int64]) -> float:
@@ -107,38 +101,14 @@ def _discrepancy(won: Array, p: Array, group: NDArray[np.int64]) -> float:
     return float((excess[filled] ** 2 / variance[filled]).sum())
 
 
-class _TripleCounter:
-    """Counts cyclic triples (a over b over c over a) of each judge in each unmixed arena."""
+def _by_configuration(won: Array, p: Array, statistics: Statistics) -> float:
+    """Chi-squared distance of the wins of each configuration, in the composite arena.
 
-    def __init__(self, observed: xr.Dataset, n_scenes: int, n_composites: int) -> None:
-        self._blocks = list(_blocks(observed, n_scenes, n_composites))
-
-    def count(self, won: Array) -> float:
-        """Count the cyclic triples when `won` (judgment,) says who won."""
-        total = 0.0
-        for rows, first, second, size in self._blocks:
-            beats = np.zeros((size, size), dtype=np.float32)
-            winner = np.where(won[rows] > 0, first, second)
-            loser = np.where(won[rows] > 0, second, first)
-            beats[winner, loser] = 1.0
-            total += float(((beats @ beats) * beats.T).sum()) / 3
-        return total
-
-
-def _blocks(
-    observed: xr.Dataset, n_scenes: int, n_composites: int
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], int]]:
-    """Judgments of each judge in each of the two unmixed arenas: rows, contestants, how many."""
-    judge, arena = observed["judge_idx"].values, observed["arena_idx"].values
-    once = n_scenes + n_composites
-    n_slots = once if arena.max() < 2 else 2 * once
-    for j in np.unique(judge):
-        for a, offset, size in ((0, 0, n_scenes), (1, n_scenes, n_composites)):
-            rows = np.flatnonzero((judge == j) & (arena == a))
-            start = j * n_slots + offset
-            yield (
-                rows,
-                observed["first_idx"].values[rows].astype(np.int64) - start,
-                observed["second_idx"].values[rows].astype(np.int64) - start,
-                size,
-            )
+    A judgment counts for the configuration shown first, and the other way round for the second;
+    two of the same configuration cancel.
+    """
+    rows = statistics.composite_rows
+    excess = (won - p)[rows] @ statistics.side
+    variance = (p * (1 - p))[rows] @ statistics.side**2
+    filled = variance > 0
+    return float((excess[filled] ** 2 / variance[filled]).sum())

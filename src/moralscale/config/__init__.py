@@ -2,6 +2,8 @@
 
 from moralscale.config.loading import load_config, load_judges, load_yaml, validate
 from moralscale.config.sections import (
+    Calibration,
+    Comparing,
     Config,
     Gates,
     Judge,
@@ -15,6 +17,8 @@ from moralscale.config.sections import (
 )
 
 __all__ = [
+    "Calibration",
+    "Comparing",
     "Config",
     "Gates",
     "Judge",

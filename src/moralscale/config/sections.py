@@ -240,6 +240,51 @@ class Sampler(Section):
     target_accept: float = Field(0.8, gt=0.5, lt=1, description="Target acceptance rate of NUTS.")
 
 
+class Comparing(Section):
+    """Which composition rules `snakemake compare` sets side by side, and how."""
+
+    data: Literal["study", "bridged"] = Field("bridged", description="Arenas of the fits.")
+    rules: Names = Field(
+        ("compressed", "additive"),
+        min_length=2,
+        description="Composition rules (docs/model.md).",
+    )
+    prior: Name = Field("default", description="Prior file under config/priors.")
+    draws: int = Field(1000, ge=100, description="Draws of each fit that PSIS-LOO reads.")
+    folds: int = Field(
+        5, ge=0, le=50, description="Folds of profiles that are held out; 0 for none."
+    )
+    sampler: Sampler = Field(
+        Sampler(chains=2, tune=500, draws=500, thin=1),
+        description="Sampler of the fits to folds, shorter than that of the fits.",
+    )
+
+
+class Calibration(Section):
+    """How `snakemake calibration` simulates and fits (docs/calibration.md)."""
+
+    recovery: int = Field(200, ge=1, description="Simulated data sets for recovery with coverage.")
+    ranks: int = Field(
+        240, ge=1, description="Simulated data sets for simulation-based calibration."
+    )
+    per_job: int = Field(40, ge=1, description="Data sets a job, which compiles the model once.")
+    rule: Name = Field("compressed", description="Composition rule.")
+    prior: Name = Field("default", description="Prior file under config/priors.")
+    judges: int = Field(4, ge=2, le=20, description="Judges of a data set.")
+    scenes: int = Field(2, ge=1, le=9, description="Scenes a cell of foundation and intensity.")
+    judgments: JudgmentCounts = Field(
+        JudgmentCounts(single=1600, composite=1600, bridge=1200),
+        description="Comparisons per arena, over all judges.",
+    )
+    sampler: Sampler = Field(
+        Sampler(chains=2, tune=400, draws=600, thin=1, target_accept=0.9),
+        description="Sampler of every fit.",
+    )
+    rhat: float = Field(1.05, gt=1, description="Largest R-hat of a looked-at quantity.")
+    ess: float = Field(100, gt=0, description="Smallest bulk effective sample size of one.")
+    divergences: int = Field(8, ge=0, description="Most divergent transitions of a fit.")
+
+
 class Reporting(Section):
     """How posteriors are put into words and numbers."""
 
@@ -282,6 +327,9 @@ class Gates(Section):
     ess: float = Field(400, gt=0, description="Smallest bulk or tail effective sample size.")
     divergences: int = Field(0, ge=0, description="Most divergent transitions after tuning.")
     ebfmi: float = Field(0.3, ge=0, description="Smallest E-BFMI of any chain.")
+    pareto_k: float = Field(
+        0.7, gt=0, description="Largest Pareto k of any judgment left out (PSIS-LOO)."
+    )
     calibration: float = Field(
         0.01,
         gt=0,
@@ -329,6 +377,10 @@ class Config(Section):
     twostep: TwoStep = Field(TwoStep(), description="The study's own estimators.")
     reporting: Reporting = Field(Reporting(), description="Intervals and regions of no effect.")
     gates: Gates = Field(Gates(), description="Bounds that a fit must keep.")
+    compare: Comparing = Field(
+        Comparing(), description="Which rules `snakemake compare` sets side by side."
+    )
+    calibration: Calibration = Field(Calibration(), description="Sizes of `snakemake calibration`.")
 
     def judge_names(self, run: str) -> tuple[str, ...]:
         """Names of the judges of `run`."""

@@ -5,26 +5,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+import pandas as pd
 from matplotlib.figure import Figure
 
 from moralscale.figures import (
     beta,
+    comparison,
     composites,
     convergence,
+    coverage,
     foundation_residuals,
     identification,
     intensity_sums,
     position_bias,
+    predictive,
+    prior_predictive,
+    ranks,
     scenes,
 )
 from moralscale.figures.data import FigureData
 from moralscale.figures.style import save
+from moralscale.records import Origin
 
-__all__ = ["CROSS_RUN", "FIGURES", "FigureData", "Plot", "applicable", "save"]
+__all__ = ["CROSS_RUN", "FIGURES", "TABLED", "FigureData", "Plot", "applicable", "save"]
 
 
 class Plot[**P](NamedTuple):
@@ -51,6 +58,16 @@ FIGURES = MappingProxyType(
 )
 #: Figures of several runs, drawn from a table of estimates.
 CROSS_RUN = MappingProxyType({"identification": Plot(identification.draw, identification.CAPTION)})
+#: Figures of checks, of rules side by side and of the calibration, each drawn from one table.
+TABLED: Mapping[str, Plot[[pd.DataFrame, Origin | None]]] = MappingProxyType(
+    {
+        "predictive": Plot(predictive.draw, predictive.CAPTION),
+        "prior_predictive": Plot(prior_predictive.draw, prior_predictive.CAPTION),
+        "comparison": Plot(comparison.draw, comparison.CAPTION),
+        "coverage": Plot(coverage.draw, coverage.CAPTION),
+        "ranks": Plot(ranks.draw, ranks.CAPTION),
+    }
+)
 
 
 def applicable(data: FigureData) -> tuple[str, ...]:

@@ -1,0 +1,35 @@
+"""``moralscale compare``: composition rules side by side, from their posteriors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def compare(
+    posteriors: Annotated[
+        list[Path], typer.Argument(help="posterior.nc of each fit, two or more.")
+    ],
+    draws: Annotated[int, typer.Option(min=100, help="Draws of each that are read.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Seed of the check by configuration.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="Write the comparison, CSV.")] = None,
+    figure: Annotated[
+        Path | None, typer.Option(help="Draw the comparison (PDF, SVG, PNG).")
+    ] = None,
+) -> None:
+    """Compare fits of the same judgments by PSIS-LOO, with stacking weights."""
+    from moralscale.cli.printing import print_frame
+    from moralscale.compare.ranking import compare_posteriors
+    from moralscale.figures import TABLED, save
+    from moralscale.fit import load
+    from moralscale.posterior import origin_of
+
+    table = compare_posteriors(posteriors, draws=draws, seed=seed)
+    print_frame(table, title="Rules by leave-one-out predictive density, the best first")
+    if out:
+        table.to_csv(out, index=False)
+    if figure:
+        origin = origin_of(load(posteriors[0]))
+        save(TABLED["comparison"].draw(table, origin), figure.with_suffix(""))

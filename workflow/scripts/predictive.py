@@ -1,0 +1,13 @@
+from moralscale.checks.predicted import predictive_table
+from moralscale.figures import TABLED, save
+from moralscale.fit import load
+from moralscale.posterior import origin_of
+from moralscale.scripting import job
+
+with job(snakemake.log[0]):
+    posterior = load(snakemake.input[0])
+    seed, ci_prob = snakemake.params.seed, snakemake.params.ci_prob
+    table = predictive_table(posterior, seed=seed, ci_prob=ci_prob)
+    table.to_csv(snakemake.output.table, index=False)
+    figure = TABLED["predictive"].draw(table, origin_of(posterior))
+    save(figure, snakemake.output.figure[0].removesuffix(".pdf"))

@@ -10,7 +10,7 @@ from moralscale.twostep.estimators import (
     ESTIMATORS,
     Strengths,
     StudyArenas,
-    elo_orders,
+    elo_over_orders,
     study_arenas,
     together,
 )
@@ -22,7 +22,7 @@ __all__ = [
     "Strengths",
     "StudyArenas",
     "bootstrap",
-    "elo_orders",
+    "elo_over_orders",
     "lines",
     "study_arenas",
     "together",

@@ -1,4 +1,4 @@
-"""The study's analyses by its own estimators, beside the joint model and published figures."""
+"""The study's four analyses by its own estimators."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from moralscale.elo import ELO_MEAN, ELO_PER_LOGIT
 from moralscale.projections import in_elo, quantities
 from moralscale.records import Arena
 from moralscale.summaries import labels
-from moralscale.tables import planted
 from moralscale.twostep import (
     ESTIMATORS,
     Strengths,
@@ -41,7 +40,6 @@ ANALYSES = {
     ),
     "convergence between judges": ("convergence", "correlation"),
 }
-_ROW = ["quantity", "index", "unit"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,72 +201,3 @@ def _in_study_units(variable: xr.DataArray) -> xr.DataArray:
     """Elo wherever there is an Elo equivalent, as in the study."""
     elo = in_elo(variable)
     return variable if elo is None else elo
-
-
-def study_table(
-    two_step: pd.DataFrame,
-    joint: pd.DataFrame,
-    figures: pd.DataFrame,
-    truth: xr.Dataset | None,
-    origin: str,
-) -> pd.DataFrame:
-    """Set published figures, two-step estimates and the joint model's side by side.
-
-    Parameters
-    ----------
-    two_step : DataFrame
-        `TwoStepTables.estimates`.
-    joint : DataFrame
-        Estimates of one or more fits, with columns data, rule and prior.
-    figures : DataFrame
-        Published figures: quantity, index, unit, value (``config/published.yaml``).
-    truth : Dataset or None
-        `projections.quantities` of a simulated panel.
-    origin : str
-        Where the judgments come from.
-
-    Returns
-    -------
-    DataFrame
-        One row a value: analysis, quantity, index, unit, published, truth; then three columns an
-        estimator, ``elo``, ``elo_low``, ``elo_high`` and so on, the joint ones named
-        ``joint_study`` and ``joint_bridged`` (with rule and prior where there are several);
-        origin, definition. A value that an estimator cannot tell is left empty.
-    """
-    table = _rows(two_step)
-    given = figures.rename(columns={"value": "published"})[[*_ROW, "published"]]
-    table = table.merge(given, on=_ROW, how="left")
-    nothing = pd.DataFrame(columns=[*_ROW, "truth"])
-    table = table.merge(nothing if truth is None else planted(truth), on=_ROW, how="left")
-    for name, found in _side_by_side(two_step, joint).items():
-        found = found.rename(
-            columns={"estimate": name, "low": f"{name}_low", "high": f"{name}_high"}
-        )
-        columns = [*_ROW, name, f"{name}_low", f"{name}_high"]
-        table = table.merge(found[columns], on=_ROW, how="left")
-    definition = table.pop("definition")
-    return table.assign(origin=origin, definition=definition)
-
-
-def _rows(two_step: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the table: every value once, each pair of judges once."""
-    analysis = {name: title for title, members in ANALYSES.items() for name in members}
-    rows = two_step[[*_ROW, "definition"]].drop_duplicates(_ROW)
-    pair = rows["index"].str.split(", ")
-    twice = [
-        quantity == "correlation" and names[0] >= names[1]
-        for quantity, names in zip(rows["quantity"], pair, strict=True)
-    ]
-    rows = rows[~np.array(twice)].reset_index(drop=True)
-    rows.insert(0, "analysis", rows["quantity"].map(analysis))
-    return rows
-
-
-def _side_by_side(two_step: pd.DataFrame, joint: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Estimates by the name of their estimator."""
-    found = {str(name): rows for name, rows in two_step.groupby("estimator", sort=False)}
-    several = [name for name in ("rule", "prior") if joint[name].nunique() > 1]
-    joint = joint.rename(columns={"mean": "estimate", "hdi_low": "low", "hdi_high": "high"})
-    for key, rows in joint.groupby(["data", *several], sort=False):
-        found["_".join(["joint", *map(str, key)])] = rows
-    return found

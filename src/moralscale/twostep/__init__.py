@@ -2,10 +2,9 @@
 
 ``ESTIMATORS[name](arenas, settings, rng)`` rates; `lines`, or `projections.quantities` on the
 strengths, gives the study's figures. Modules: `battles` (data and resamples), `likelihood`
-(penalised Bradley-Terry), `estimators`, `lines`, `bootstrap`.
+(penalised Bradley-Terry), `estimators`, `regression`, `resampling`.
 """
 
-from moralscale.twostep.bootstrap import bootstrap
 from moralscale.twostep.estimators import (
     ESTIMATORS,
     Strengths,
@@ -14,7 +13,8 @@ from moralscale.twostep.estimators import (
     study_arenas,
     together,
 )
-from moralscale.twostep.lines import Lines, lines
+from moralscale.twostep.regression import Lines, lines
+from moralscale.twostep.resampling import bootstrap
 
 __all__ = [
     "ESTIMATORS",

@@ -116,6 +116,9 @@ def study_arenas(arrays: Arrays) -> tuple[StudyArenas, list[str]]:
 
     single = battles(Arena.SINGLE, 0, n_scenes)
     composite = battles(Arena.COMPOSITE, n_scenes, len(arrays.coords["composite"]))
+    unmet = int((single.met() == 0).sum() + (composite.met() == 0).sum())
+    if unmet:
+        LOG.warning("%d contestants, over all judges, met nobody and are rated at the mean", unmet)
     judges = [name for name, keep in zip(names, kept, strict=True) if keep]
     return StudyArenas(single, composite, arrays.estimands), judges
 

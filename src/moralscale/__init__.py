@@ -12,7 +12,11 @@ from typing import Any
 __version__ = "0.1.0"
 
 #: Public functions, and the module that each is defined in.
-_PUBLIC: dict[str, str] = {}
+_PUBLIC: dict[str, str] = {
+    "online_elo": "moralscale.elo",
+    "study_table": "moralscale.study",
+    "two_step_tables": "moralscale.study",
+}
 
 __all__ = ["__version__", *_PUBLIC]
 

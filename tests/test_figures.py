@@ -15,7 +15,7 @@ from matplotlib.text import Text
 
 from moralscale.config import Reporting
 from moralscale.estimands import Estimands
-from moralscale.figures import CROSS_RUN, FIGURES, FigureData, applicable, save, style
+from moralscale.figures import CROSS_RUN, FIGURES, OF_RUN, FigureData, applicable, save, style
 from moralscale.projections import quantities
 from moralscale.records import FOUNDATIONS, Origin
 
@@ -255,7 +255,7 @@ def test_identification_without_truth_claims_nothing(estimates):
 
 
 def test_captions_are_one_sentence():
-    for plot in (*FIGURES.values(), *CROSS_RUN.values()):
+    for plot in (*FIGURES.values(), *OF_RUN.values(), *CROSS_RUN.values()):
         assert plot.caption.endswith(".")
         assert ". " not in plot.caption
 

@@ -85,6 +85,17 @@ def fit(data, *, beta=0.8674, spread=1.0, slope=0.7, bias=0.15, judge="judge-a")
     )
 
 
+def study():
+    """A table of estimators, one of which has no intensity means."""
+    keys = {"slope": ("", "ratio"), "slope_judge": ("judge-a", "ratio")}
+    rows = [(quantity, *key, 0.562, 0.544, 0.581) for quantity, key in keys.items()]
+    rows += [("intensity_mean", index, "elo", 1050.0, 1040.0, 1060.0) for index in ("+1", "+3")]
+    columns = ["quantity", "index", "unit", "elo", "elo_low", "elo_high"]
+    nothing = dict.fromkeys(["joint_study", "joint_study_low", "joint_study_high"], np.nan)
+    table = pd.DataFrame(rows, columns=columns).assign(published=0.862, truth=1.0, **nothing)
+    return table.assign(analysis="-", origin="simulated", definition="-")
+
+
 @pytest.fixture
 def inputs(tmp_path):
     picture = tmp_path / "beta.png"
@@ -107,6 +118,7 @@ def inputs(tmp_path):
         published=key[key["quantity"] == "beta"].assign(analysis="composition", published=0.862),
         outcomes=outcomes,
         checks=pd.DataFrame(checks, columns=columns),
+        study=study(),
         recovery=key.assign(truth=1.0, covered=lambda table: table["hdi_high"] >= 1),
         figures=(ReportFigure("beta", "Slopes of judges.", picture, "study"),),
         provenance={"seed": 20260611, "versions": {"pymc": "6.3.0"}, "config": {"a": {"b": [1]}}},
@@ -253,12 +265,15 @@ def test_inputs_are_read_from_a_run_s_files(inputs, tmp_path):
     folder = tmp_path / "bridged/compressed/default"
     folder.mkdir(parents=True)
     picture = inputs.figures[0].png.read_bytes()
-    pictures = [folder / "beta.simulated.png", tmp_path / "identification.simulated.png"]
+    names = ("identification", "slopes")
+    pictures = [tmp_path / f"{name}.simulated.png" for name in names]
+    pictures.append(folder / "beta.simulated.png")
     for path in pictures:
         path.write_bytes(picture)
     own = inputs.checks.drop(columns=["data", "rule", "prior"])
     own.to_csv(folder / "checks.csv", index=False)
-    tables = {"estimates": estimates, "published": inputs.published, "outcomes": inputs.outcomes}
+    names = ("published", "study", "outcomes")
+    tables = {"estimates": estimates, **{name: getattr(inputs, name) for name in names}}
     for name, table in tables.items():
         table.to_csv(tmp_path / f"{name}.csv", index=False)
     config = Config(runs={"tiny": {"panel": "p"}}, panels={"p": {}}).model_dump(mode="json")
@@ -272,6 +287,7 @@ def test_inputs_are_read_from_a_run_s_files(inputs, tmp_path):
     assert (read.origin, read.panel, read.recovery) == (Origin.SIMULATED, "p", None)
     assert [(figure.name, figure.data) for figure in read.figures] == [
         ("identification", ""),
+        ("slopes", ""),
         ("beta", "bridged"),
     ]
     assert set(read.checks["data"]) == {"bridged"}
@@ -279,6 +295,18 @@ def test_inputs_are_read_from_a_run_s_files(inputs, tmp_path):
     assert page.open == []
     assert set(judges) <= set(page.cells)
     assert "20260611" in page.text
+
+
+def test_estimators_stand_side_by_side_for_key_quantities(inputs):
+    page = Page(build_report(inputs))
+    start = page.cells.index("0.562 [0.544, 0.581]")
+    assert page.cells[start - 3 : start + 2] == [
+        *("slope", "0.862", "1.000", "0.562 [0.544, 0.581]", "-"),
+    ]
+    assert "slope judge judge-a" not in page.cells
+    assert "intensity mean +1 (Elo)" in page.cells
+    assert "intensity mean +3 (Elo)" not in page.cells
+    assert "own estimators" not in Page(build_report(replace(inputs, study=None))).text
 
 
 def test_published_figures_that_no_fit_has_are_shown_as_such(inputs):

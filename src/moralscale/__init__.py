@@ -17,6 +17,9 @@ _PUBLIC: dict[str, str] = {
     "fit_judgments": "moralscale.fitting",
     "check_posterior": "moralscale.checks.posterior",
     "compare_posteriors": "moralscale.compare.ranking",
+    "online_elo": "moralscale.elo",
+    "study_table": "moralscale.study",
+    "two_step_tables": "moralscale.study",
 }
 
 __all__ = ["__version__", *_PUBLIC]

@@ -102,6 +102,17 @@ def test_tables_hold_estimates_beside_truth_and_published_figures(finished):
     assert 0.862 in published["published"].to_list()
 
 
+def test_the_study_s_estimators_stand_beside_the_joint_model(finished):
+    results = finished / "results/quick"
+    table = pd.read_csv(results / "tables/study.csv", keep_default_na=False)
+    slope = table[table["quantity"] == "slope"].iloc[0]
+    for name in ("published", "truth", "elo", "mle_split_half", "joint_study", "joint_bridged"):
+        assert 0 < float(slope[name]) < 2
+    assert slope["origin"] == "simulated"
+    assert (results / "figures/slopes.simulated.pdf").is_file()
+    assert len(pd.read_csv(results / "ratings/lines.csv")) == 4 * 3
+
+
 def test_a_finished_run_has_nothing_left_to_do(finished):
     done = snakemake(finished, "-n", "--configfile", "config/quick.yaml")
     assert "Nothing to be done" in done.stdout + done.stderr

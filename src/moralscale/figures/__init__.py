@@ -26,12 +26,13 @@ from moralscale.figures import (
     prior_predictive,
     ranks,
     scenes,
+    slopes,
 )
 from moralscale.figures.data import FigureData
 from moralscale.figures.style import save
 from moralscale.records import Origin
 
-__all__ = ["CROSS_RUN", "FIGURES", "TABLED", "FigureData", "Plot", "applicable", "save"]
+__all__ = ["CROSS_RUN", "FIGURES", "OF_RUN", "TABLED", "FigureData", "Plot", "applicable", "save"]
 
 
 class Plot[**P](NamedTuple):
@@ -56,6 +57,8 @@ FIGURES = MappingProxyType(
         "position_bias": Plot(position_bias.draw, position_bias.CAPTION, position_bias.NEEDS),
     }
 )
+#: Figures of one run, drawn from `study.study_table`.
+OF_RUN = MappingProxyType({"slopes": Plot(slopes.draw, slopes.CAPTION)})
 #: Figures of several runs, drawn from a table of estimates.
 CROSS_RUN = MappingProxyType({"identification": Plot(identification.draw, identification.CAPTION)})
 #: Figures of checks, of rules side by side and of the calibration, each drawn from one table.

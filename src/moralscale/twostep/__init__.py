@@ -2,19 +2,19 @@
 
 ``ESTIMATORS[name](arenas, settings, rng)`` rates; `lines`, or `projections.quantities` on the
 strengths, gives the study's figures. Modules: `battles` (data and resamples), `likelihood`
-(penalised Bradley-Terry), `estimators`, `lines`, `bootstrap`.
+(penalised Bradley-Terry), `estimators`, `regression`, `resampling`.
 """
 
-from moralscale.twostep.bootstrap import bootstrap
 from moralscale.twostep.estimators import (
     ESTIMATORS,
     Strengths,
     StudyArenas,
-    elo_orders,
+    elo_over_orders,
     study_arenas,
     together,
 )
-from moralscale.twostep.lines import Lines, lines
+from moralscale.twostep.regression import Lines, lines
+from moralscale.twostep.resampling import bootstrap
 
 __all__ = [
     "ESTIMATORS",
@@ -22,7 +22,7 @@ __all__ = [
     "Strengths",
     "StudyArenas",
     "bootstrap",
-    "elo_orders",
+    "elo_over_orders",
     "lines",
     "study_arenas",
     "together",

@@ -6,6 +6,7 @@ same for all of them and for the joint model.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -22,6 +23,7 @@ from moralscale.records import Arena
 from moralscale.twostep.battles import Battles, make_battles, side_by_side
 from moralscale.twostep.likelihood import penalised_strengths
 
+LOG = logging.getLogger(__name__)
 Array = NDArray[np.float64]
 
 #: Sequences of battles that `online_elo_lanes` takes at once, for speed.
@@ -30,7 +32,14 @@ _LANES = 256
 
 @dataclass(frozen=True, eq=False)
 class StudyArenas:
-    """The battles of the study's two arenas, and what its composites are made of."""
+    """The battles of the study's two arenas, and what its composites are made of.
+
+    Attributes
+    ----------
+    single, composite : Battles
+        Of the same judges.
+    estimands : Estimands
+    """
 
     single: Battles
     composite: Battles
@@ -55,7 +64,7 @@ class Strengths:
 type Estimator = Callable[[StudyArenas, TwoStep, np.random.Generator], Strengths]
 
 
-def study_arenas(arrays: Arrays) -> StudyArenas:
+def study_arenas(arrays: Arrays) -> tuple[StudyArenas, list[str]]:
     """Read the study's two arenas out of the arrays of a fit.
 
     Parameters
@@ -63,35 +72,55 @@ def study_arenas(arrays: Arrays) -> StudyArenas:
     arrays : Arrays
         Of either data; bridge battles are left aside.
 
+    Returns
+    -------
+    StudyArenas
+    list of str
+        The judges, in order. One that decided nothing in one of the two arenas is left out, with a
+        warning: there is nothing to regress.
+
     Raises
     ------
     ModelError
-        A judge has no decided judgment in one of the two arenas.
+        No judge is left.
     """
-    judges = arrays.coords["judge"]
-    first, second = arrays.slots
-    parts = {}
-    offset = 0
-    for arena, dim in ((Arena.SINGLE, "scene"), (Arena.COMPOSITE, "composite")):
-        here = arrays.arena_idx == arrays.coords["arena"].index(arena)
-        parts[dim] = make_battles(
+    names = arrays.coords["judge"]
+    found = {arena: arrays.arena_idx == n for n, arena in enumerate(arrays.coords["arena"])}
+    count = {
+        arena: np.bincount(arrays.judge_idx[found[arena]], minlength=len(names))
+        for arena in (Arena.SINGLE, Arena.COMPOSITE)
+    }
+    kept = (count[Arena.SINGLE] > 0) & (count[Arena.COMPOSITE] > 0)
+    for judge in np.array(names)[~kept]:
+        LOG.warning("%s decided nothing in one arena, and is left out of the two steps", judge)
+    if not kept.any():
+        raise ModelError(
+            "no judge has decided judgments in both the single and the composite arena",
+            where="judgments",
+            mend="collect some in both arenas",
+        )
+    position = np.cumsum(kept) - 1
+    n_scenes = len(arrays.coords["scene"])
+
+    def battles(arena: Arena, offset: int, n_contestants: int) -> Battles:
+        here = found[arena] & kept[arrays.judge_idx]
+        first, second = arrays.slots
+        return make_battles(
             first[here] - offset,
             second[here] - offset,
             arrays.first_won[here],
-            arrays.judge_idx[here],
-            n_judges=len(judges),
-            n_contestants=len(arrays.coords[dim]),
+            position[arrays.judge_idx[here]],
+            n_judges=int(kept.sum()),
+            n_contestants=n_contestants,
         )
-        offset += len(arrays.coords[dim])
-        for judge, count in zip(judges, parts[dim].count, strict=True):
-            if not count:
-                raise ModelError(
-                    f"judge '{judge}' has no decided judgment in the {arena} arena, so the two "
-                    "steps cannot be taken",
-                    where="judgments",
-                    mend="collect some, or leave the judge out of the run",
-                )
-    return StudyArenas(parts["scene"], parts["composite"], arrays.estimands)
+
+    single = battles(Arena.SINGLE, 0, n_scenes)
+    composite = battles(Arena.COMPOSITE, n_scenes, len(arrays.coords["composite"]))
+    unmet = int((single.met() == 0).sum() + (composite.met() == 0).sum())
+    if unmet:
+        LOG.warning("%d contestants, over all judges, met nobody and are rated at the mean", unmet)
+    judges = [name for name, keep in zip(names, kept, strict=True) if keep]
+    return StudyArenas(single, composite, arrays.estimands), judges
 
 
 def elo_orders(
@@ -124,24 +153,28 @@ def elo_orders(
     return (np.concatenate(found) - settings.start) / ELO_PER_LOGIT
 
 
+def elo_over_orders(
+    arenas: StudyArenas, settings: TwoStep, rng: np.random.Generator, *, orders: int | None = None
+) -> Strengths:
+    """Online Elo in each of several random orders: theta (order, judge, scene), phi likewise."""
+    orders = settings.orders if orders is None else orders
+    theta, phi = (
+        elo_orders(battles, settings, rng, orders=orders)
+        for battles in (arenas.single, arenas.composite)
+    )
+    return Strengths(theta, phi)
+
+
 def elo(arenas: StudyArenas, settings: TwoStep, rng: np.random.Generator) -> Strengths:
     """Online Elo over one random order of the battles: the study's way."""
-    return _elo_over(arenas, settings, rng, orders=1)
+    found = elo_over_orders(arenas, settings, rng, orders=1)
+    return Strengths(found.theta[0], found.phi[0])
 
 
 def elo_averaged(arenas: StudyArenas, settings: TwoStep, rng: np.random.Generator) -> Strengths:
     """Online Elo, averaged over random orders of the same battles."""
-    return _elo_over(arenas, settings, rng, orders=settings.orders)
-
-
-def _elo_over(
-    arenas: StudyArenas, settings: TwoStep, rng: np.random.Generator, *, orders: int
-) -> Strengths:
-    theta, phi = (
-        elo_orders(battles, settings, rng, orders=orders).mean(axis=0)
-        for battles in (arenas.single, arenas.composite)
-    )
-    return Strengths(theta, phi)
+    found = elo_over_orders(arenas, settings, rng)
+    return Strengths(found.theta.mean(axis=0), found.phi.mean(axis=0))
 
 
 def mle(arenas: StudyArenas, settings: TwoStep, rng: np.random.Generator) -> Strengths:

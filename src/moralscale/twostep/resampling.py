@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 
 import numpy as np
@@ -9,17 +10,20 @@ import numpy as np
 from moralscale.config import TwoStep
 from moralscale.twostep.estimators import ESTIMATORS, Strengths, StudyArenas
 
+LOG = logging.getLogger(__name__)
+
 #: Resamples that are rated side by side, for speed.
 _TOGETHER = 10
 
 
 def bootstrap(
     name: str, arenas: StudyArenas, settings: TwoStep, rng: np.random.Generator
-) -> tuple[Strengths, int]:
+) -> Strengths:
     """Repeat an estimator on resamples of each judge's battles.
 
     Judges, scenes and composites stay: the spread is what other battles, and for online Elo other
-    orders, would have changed.
+    orders, would have changed. No round lacks a contestant that the data have
+    (`Battles.resampled`); how many had to be brought back is logged.
 
     Parameters
     ----------
@@ -34,8 +38,6 @@ def bootstrap(
     -------
     Strengths
         theta (round, judge, scene), phi (round, judge, composite).
-    int
-        Contestants that a round had lost and that got a battle back, over all judges and rounds.
     """
     n_judges = arenas.single.n_judges
     theta, phi, returned = [], [], 0
@@ -49,4 +51,7 @@ def bootstrap(
         theta.append(found.theta.reshape(rounds, n_judges, -1))
         phi.append(found.phi.reshape(rounds, n_judges, -1))
         returned += lost_scenes + lost_composites
-    return Strengths(np.concatenate(theta), np.concatenate(phi)), returned
+    if returned:
+        share = returned / settings.rounds / n_judges
+        LOG.info("%s: %.2f contestants a judge and round got a battle back", name, share)
+    return Strengths(np.concatenate(theta), np.concatenate(phi))

@@ -193,7 +193,8 @@ def _keys_at(section: type[Section], path: list[str]) -> list[str]:
     node: dict[str, Any] = schema
     for part in path:
         by_name = list(node.get("patternProperties", {}).values())
-        node = node.get("properties", {}).get(part) or (by_name[0] if by_name else {})
+        by_name.append(node.get("additionalProperties") or {})
+        node = node.get("properties", {}).get(part) or by_name[0]
         if "$ref" in node:
             node = schema["$defs"][node["$ref"].rsplit("/", 1)[-1]]
     return list(node.get("properties", {}))

@@ -75,6 +75,27 @@ def is_simulated(run):
     return CONFIG.runs[run].origin is Origin.SIMULATED
 
 
+def is_imported(run):
+    return CONFIG.runs[run].origin is Origin.IMPORTED
+
+
+def import_settings(wildcards):
+    """Which file of judgments a run imports, and what it means."""
+    return SETTINGS["runs"][wildcards.run]["import"]
+
+
+def imported_file(wildcards):
+    """The file of judgments of a run that imports one."""
+    return import_settings(wildcards)["file"] if is_imported(wildcards.run) else []
+
+
+def imported_composites(wildcards):
+    """The composites of a run that brings its own."""
+    if not is_imported(wildcards.run):
+        return []
+    return import_settings(wildcards)["composites"] or []
+
+
 def mark(run):
     """What marks the file names of figures of simulated data."""
     return ".simulated" if is_simulated(run) else ""
@@ -87,6 +108,8 @@ def truth_of(wildcards):
 
 def schedules(wildcards):
     """Schedules of the arenas in which anything is asked."""
+    if is_imported(wildcards.run):
+        return []
     counts = SETTINGS["design"]["judgments"]
     return [
         f"results/{wildcards.run}/design/{arena}.parquet"
@@ -96,7 +119,9 @@ def schedules(wildcards):
 
 
 def shards(wildcards):
-    """Judgments of every judge of a run."""
+    """Judgments of every judge of a run, or of its file."""
+    if is_imported(wildcards.run):
+        return f"results/{wildcards.run}/judgments/imported.parquet"
     return expand(
         "results/{run}/judgments/shards/{judge}.parquet",
         run=wildcards.run,

@@ -125,7 +125,7 @@ def server() -> Iterator[WireServer]:
 def judge(server, monkeypatch) -> Judge:
     monkeypatch.setenv("JUDGE_KEY", "sk-planted-7f/3+Zq")
     return Judge(
-        provider="openai",
+        provider="compatible",
         model="judge-1",
         base_url=server.url,
         api_key_env="JUDGE_KEY",

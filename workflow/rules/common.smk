@@ -121,7 +121,7 @@ def schedules(wildcards):
 def shards(wildcards):
     """Judgments of every judge of a run, or of its file."""
     if is_imported(wildcards.run):
-        return f"results/{wildcards.run}/judgments/imported.parquet"
+        return [f"results/{wildcards.run}/judgments/imported.parquet"]
     return expand(
         "results/{run}/judgments/shards/{judge}.parquet",
         run=wildcards.run,

@@ -2,10 +2,11 @@
 What all rules share: the validated configuration, names of files, wildcards.
 """
 
+import os
 import sys
 
 from moralscale.composition import get_rule
-from moralscale.config import load_config, load_judges, load_yaml
+from moralscale.config import check_keys, load_config, load_judges, load_yaml
 from moralscale.digest import code_digest
 from moralscale.errors import MoralscaleError
 
@@ -145,10 +146,28 @@ def origin_of(wildcards):
 
 
 def judge_settings(wildcards):
-    """How to reach a real judge; nothing for a simulated one."""
+    """How to reach a real judge, within the run's budget; nothing for a simulated one."""
     if is_simulated(wildcards.run):
         return {}
-    return load_judges(CONFIG.judges_file)[wildcards.judge].model_dump(mode="json")
+    settings = load_judges(CONFIG.judges_file)[wildcards.judge].model_dump(mode="json")
+    budget = settings["budget"] or CONFIG.runs[wildcards.run].judge_budget
+    return {**settings, "budget": budget}
+
+
+def check_keys_of_runs():
+    """Before anything is asked: name every key that is missing for judges that are still to be asked."""
+    library = load_judges(CONFIG.judges_file)
+    open_judges = {
+        judge: library[judge]
+        for run, source in CONFIG.runs.items()
+        for judge in source.judges
+        if not os.path.exists(f"results/{run}/judgments/shards/{judge}.parquet")
+    }
+    try:
+        check_keys(open_judges)
+    except MoralscaleError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(USER_ERROR)
 
 
 def arena_total(wildcards):
@@ -208,3 +227,7 @@ def recovery_of(wildcards):
     if not is_simulated(wildcards.run):
         return []
     return f"results/{wildcards.run}/tables/recovery.csv"
+
+
+onstart:
+    check_keys_of_runs()

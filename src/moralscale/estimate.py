@@ -1,7 +1,8 @@
 """What a run would cost, before anything is sent.
 
-No provider's tokenizer is at hand, so tokens are reckoned from the characters of the rendered prompts:
-`CHARACTERS_PER_TOKEN`, as is usual for English, then `MARGIN` on top, then what every request adds.
+No provider's tokenizer is at hand, so tokens are reckoned from the characters of the rendered
+prompts: `CHARACTERS_PER_TOKEN`, as is usual for English, then `MARGIN` on top, then what every
+request adds.
 """
 
 from __future__ import annotations
@@ -107,9 +108,7 @@ def estimate_cost(config: Config, *, root: str | Path = ".") -> list[Estimate]:
     return found
 
 
-def _questions(
-    config: Config, judges: tuple[str, ...], root: Path
-) -> Iterator[tuple[str, Asks]]:
+def _questions(config: Config, judges: tuple[str, ...], root: Path) -> Iterator[tuple[str, Asks]]:
     """Every judge's questions, over all arenas: those that the workflow would ask."""
     scenes = load_scenes(root / config.scenes)
     design = config.design
@@ -130,7 +129,9 @@ def _questions(
         for arena in Arena
         if counts[arena]
     )
-    templates = {name: load_template(root / f"config/prompts/{name}.yaml") for name in design.prompts}
+    templates = {
+        name: load_template(root / f"config/prompts/{name}.yaml") for name in design.prompts
+    }
     for judge in judges:
         own = schedule[schedule["judge"] == judge]
         yield judge, Asks.of(own, scenes, composites, templates)

@@ -88,8 +88,9 @@ def _basis(estimates: list[Estimate]) -> str:
     read = sorted({one.price.read.isoformat() for one in estimates if one.price})
     dated = f"Prices as read on {', '.join(read)}. " if read else ""
     return (
-        f"Reckoned, not measured: {CHARACTERS_PER_TOKEN:g} characters a token of the rendered prompts, "
-        f"{MARGIN:.0%} more for differences between tokenizers, {REQUEST_TOKENS} tokens a request; "
+        f"Reckoned, not measured: {CHARACTERS_PER_TOKEN:g} characters a token of the rendered "
+        f"prompts, {MARGIN:.0%} more for differences between tokenizers, {REQUEST_TOKENS} tokens a "
+        "request; "
         f"{ANSWER_TOKENS} tokens an answer and what judges.yaml gives as reasoning_tokens. "
         "At most: every answer as long as its settings allow. Answers in the journal are not "
         f"counted; batches are reckoned at half the price. {dated}"

@@ -272,7 +272,7 @@ def test_a_missing_judges_file_is_named(default, project):
         ({"a b": {"provider": "openai", "model": "m"}}, "a b: not a name"),
         ({7: {"provider": "openai", "model": "m"}}, "7: input should be a valid string"),
         ({"x": {"provider": "openai"}}, "x, model: key 'model' is missing; add it"),
-        ({"x": {"provider": "opnai", "model": "m"}}, "x, provider: input should be 'openai' or"),
+        ({"x": {"provider": "opnai", "model": "m"}}, "x, provider: input should be 'openai', '"),
         (
             {"x": {"provider": "openai", "model": "m", "base_ulr": "u"}},
             "x, base_ulr: unknown key 'base_ulr'; did you mean 'base_url'?",

@@ -82,13 +82,21 @@ class TransientError(ProviderError):
         As in `MoralscaleError`.
     retry_after : float, optional
         Seconds to wait before asking again, where the provider said so.
+    rate_limited : bool
+        Whether the provider asks for fewer requests, which a mere fault of its does not.
     """
 
     def __init__(
-        self, what: str, *, where: str = "", mend: str = "", retry_after: float | None = None
+        self,
+        what: str,
+        *,
+        where: str = "",
+        mend: str = "",
+        retry_after: float | None = None,
+        rate_limited: bool = False,
     ) -> None:
         super().__init__(what, where=where, mend=mend)
-        self.retry_after = retry_after
+        self.retry_after, self.rate_limited = retry_after, rate_limited
 
 
 class PermanentError(ProviderError):

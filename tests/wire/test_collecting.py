@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from conftest import Reaction, completion, steady
+from servers import Reaction, completion, steady
 
 from moralscale.collect import asking
 from moralscale.errors import JournalError, PermanentError, TransientError

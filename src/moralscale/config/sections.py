@@ -230,22 +230,68 @@ class Gates(Section):
 class Judge(Section):
     """One real judge, as in ``config/judges.yaml``."""
 
-    provider: Literal["openai", "local"] = Field(
-        description="`openai`: any server that speaks the OpenAI chat completions protocol. "
-        "`local`: a llama.cpp server that the run starts on loopback."
+    provider: Literal[
+        "openai",
+        "anthropic",
+        "gemini",
+        "xai",
+        "deepseek",
+        "mistral",
+        "moonshot",
+        "qwen",
+        "zhipu",
+        "together",
+        "openrouter",
+        "ollama",
+        "vllm",
+        "llamacpp",
+        "compatible",
+        "local",
+    ] = Field(
+        description="Whose protocol and habits (docs/protocol.md). `compatible`: any other server "
+        "that speaks the chat completions protocol. `local`: a llama.cpp server that the run "
+        "starts on loopback."
     )
     model: str = Field(min_length=1, description="The provider's name of the model.")
-    base_url: str = Field("", description="Address of the API, up to and including /v1.")
+    base_url: str = Field(
+        "",
+        description="Address of the API, up to and including its version; empty for the "
+        "provider's own.",
+    )
     api_key_env: str = Field(
         "",
         pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$",
         description="Environment variable that holds the key; empty where none is needed.",
     )
     settings: Annotated[dict[str, Any], AfterValidator(_sendable)] = Field(
-        default={}, description="Sampling settings, sent as they are (temperature, max_tokens...)."
+        default={},
+        description="Sampling settings (temperature, max_tokens, seed...). Common names are put "
+        "into the provider's own, others are sent as they are.",
     )
-    concurrency: int = Field(8, ge=1, le=512, description="Requests in flight at once.")
-    timeout: Positive = Field(60.0, description="Seconds until a request is given up.")
+    thinking: Literal["default", "off"] = Field(
+        "default", description="`off` asks the provider to answer without reasoning first."
+    )
+    transport: Literal["live", "batch"] = Field(
+        "live",
+        description="`batch`: the batch interface of OpenAI or Anthropic, at half the price and "
+        "within a day.",
+    )
+    concurrency: int = Field(8, ge=1, le=512, description="Most requests in flight at once.")
+    requests_per_minute: int | None = Field(
+        None, ge=1, description="Most requests a minute; `null` for no bound."
+    )
+    tokens_per_minute: int | None = Field(
+        None, ge=1, description="Most tokens a minute, in and out; `null` for no bound."
+    )
+    budget: float | None = Field(
+        None, gt=0, description="Most that this judge may cost in a run, USD; `null` for no bound."
+    )
+    reasoning_tokens: int = Field(
+        0, ge=0, description="Reasoning tokens to reckon with for each judgment in the estimate."
+    )
+    timeout: Positive | None = Field(
+        None, description="Seconds until a request is given up; `null` for the provider's default."
+    )
     tries: int = Field(6, ge=1, le=50, description="Tries of one request, the first included.")
 
 

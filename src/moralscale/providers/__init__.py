@@ -7,14 +7,25 @@ from types import MappingProxyType
 
 from moralscale.config import Judge
 from moralscale.errors import ConfigError, suggestion
+from moralscale.providers.anthropic import Messages
 from moralscale.providers.base import Provider
+from moralscale.providers.gemini import GenerateContent
 from moralscale.providers.local import Local
-from moralscale.providers.openai import OpenAI
+from moralscale.providers.openai import ChatCompletions
+from moralscale.providers.quirks import QUIRKS
 
 #: Makes a provider of a judge's name and description.
 Factory = Callable[[str, Judge], Provider]
 
-REGISTRY: Mapping[str, Factory] = MappingProxyType({"openai": OpenAI, "local": Local})
+#: Whoever has quirks and no protocol of its own speaks chat completions.
+REGISTRY: Mapping[str, Factory] = MappingProxyType(
+    {
+        **dict.fromkeys(QUIRKS, ChatCompletions),
+        "anthropic": Messages,
+        "gemini": GenerateContent,
+        "local": Local,
+    }
+)
 
 
 def make_provider(

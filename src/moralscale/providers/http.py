@@ -142,7 +142,8 @@ class HttpTransport:
         request_id = lower.get("x-request-id") or lower.get("request-id") or ""
         wait = retry_after(lower) if status == 429 or status >= 500 else None
         body = self._redacted(_decoded(content.decode("utf-8", "replace")))
-        found = Response(status, self.redact(request_id), body, wait)
+        final = lower.get("x-should-retry", "").lower() == "false"
+        found = Response(status, self.redact(request_id), body, wait, final)
         if status == 200 and content and not isinstance(body, dict):
             what = "the response is not a JSON object, or is nested too deeply"
             raise WireTransientError(what, where=self.where, response=found)

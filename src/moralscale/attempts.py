@@ -24,9 +24,8 @@ from moralscale.providers.base import (
 from moralscale.records import Reply
 from moralscale.standings import Standing
 
-
 #: How a question is sent that is a request of its own.
-DIRECT = "direct"
+LIVE = "live"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +81,7 @@ class Attempt:
     status: int = 0
     request_id: str = ""
     usage: tuple[int, int, int] = (0, 0, 0)
-    transport: str = DIRECT
+    transport: str = LIVE
     answered_by: str = ""
     effective: dict[str, Any] = field(default_factory=dict)
     raw: Any = None
@@ -157,7 +156,7 @@ def _whole_head(record: dict[str, Any]) -> tuple[bytes, Head]:
     if len(key) != 16:
         raise ValueError("the key is too short")
     standing = Standing(int(record["budget"]), bool(record["again"]))
-    transport, model = str(record.get("transport", DIRECT)), str(record["model"])
+    transport, model = str(record.get("transport", LIVE)), str(record["model"])
     return key, Head(not record["error"], standing, (first, second, third), transport, model)
 
 

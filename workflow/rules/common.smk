@@ -170,6 +170,11 @@ def check_keys_of_runs():
         sys.exit(USER_ERROR)
 
 
+def run_budget(wildcards):
+    """What all judges of a run may cost together."""
+    return CONFIG.runs[wildcards.run].budget
+
+
 def arena_total(wildcards):
     """Comparisons of an arena over all judges."""
     return SETTINGS["design"]["judgments"][wildcards.arena]

@@ -4,6 +4,7 @@ from moralscale.config.loading import load_config, load_judges, load_yaml, valid
 from moralscale.config.sections import (
     Config,
     Gates,
+    Import,
     Judge,
     Name,
     Panel,
@@ -15,6 +16,7 @@ from moralscale.config.sections import (
 __all__ = [
     "Config",
     "Gates",
+    "Import",
     "Judge",
     "Name",
     "Panel",

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 from pydantic import TypeAdapter, ValidationError
 
-from moralscale.config.sections import Config, Judge, Name, Section
+from moralscale.config.sections import Config, Judge, Name, Run, Section
 from moralscale.errors import ConfigError, suggestion
 
 #: Folder beside those of runs.
@@ -117,6 +117,35 @@ def _check_references(config: Config, source: str, root: Path) -> None:
         raise ConfigError(
             f"no such file: {config.scenes}", where=f"{source}, scenes", mend="check the path"
         )
+    if any(run.import_ is None for run in config.runs.values()):
+        _check_counts(config, source)
+    for template in config.design.prompts:
+        _known(template, _stems(root / "config/prompts"), f"{source}, design.prompts", "prompt")
+    for prior in config.fits.priors:
+        _known(prior, _stems(root / "config/priors"), f"{source}, fits.priors", "prior")
+    for name, run in config.runs.items():
+        _check_run(config, name, run, f"{source}, runs.{name}", root)
+
+
+def _check_run(config: Config, name: str, run: Run, where: str, root: Path) -> None:
+    if name == COMPARISON:
+        what = f"'{name}' names the folder that sets runs side by side"
+        raise ConfigError(what, where=where, mend="give the run another name")
+    if run.panel is not None:
+        _known(run.panel, config.panels, f"{where}.panel", "panel")
+    if run.judges:
+        library = load_judges(root / config.judges_file)
+        for judge in run.judges:
+            _known(judge, library, f"{where}.judges", "judge")
+    if run.import_ is not None:
+        files = {"file": run.import_.file, "composites": run.import_.composites}
+        for key, path in files.items():
+            if path and not (root / path).is_file():
+                what = f"no such file: {path}"
+                raise ConfigError(what, where=f"{where}.import.{key}", mend="check the path")
+
+
+def _check_counts(config: Config, source: str) -> None:
     counts = config.design.judgments
     needed = {"single": counts.single, "composite": counts.composite}
     if "bridged" in config.fits.data:
@@ -128,24 +157,6 @@ def _check_references(config: Config, source: str, root: Path) -> None:
                 where=f"{source}, design.judgments.{arena}",
                 mend="ask for some" + (", or fit `study` alone" if arena == "bridge" else ""),
             )
-    for template in config.design.prompts:
-        _known(template, _stems(root / "config/prompts"), f"{source}, design.prompts", "prompt")
-    for prior in config.fits.priors:
-        _known(prior, _stems(root / "config/priors"), f"{source}, fits.priors", "prior")
-    for name, run in config.runs.items():
-        where = f"{source}, runs.{name}"
-        if name == COMPARISON:
-            raise ConfigError(
-                f"'{name}' names the folder that sets runs side by side",
-                where=where,
-                mend="give the run another name",
-            )
-        if run.panel is not None:
-            _known(run.panel, config.panels, f"{where}.panel", "panel")
-        if run.judges:
-            library = load_judges(root / config.judges_file)
-            for judge in run.judges:
-                _known(judge, library, f"{where}.judges", "judge")
 
 
 def _stems(folder: Path) -> list[str]:
@@ -193,7 +204,9 @@ def _keys_at(section: type[Section], path: list[str]) -> list[str]:
     node: dict[str, Any] = schema
     for part in path:
         by_name = list(node.get("patternProperties", {}).values())
-        node = node.get("properties", {}).get(part) or (by_name[0] if by_name else {})
+        by_name.append(node.get("additionalProperties") or {})
+        node = node.get("properties", {}).get(part) or by_name[0]
+        node = next((option for option in node.get("anyOf", ()) if "$ref" in option), node)
         if "$ref" in node:
             node = schema["$defs"][node["$ref"].rsplit("/", 1)[-1]]
     return list(node.get("properties", {}))

@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from moralscale.errors import suggestion
-from moralscale.records import FOUNDATIONS, Origin
+from moralscale.records import FOUNDATIONS, Origin, Outcome
 
 
 def _ascending(bounds: tuple[float, float]) -> tuple[float, float]:
@@ -45,7 +45,8 @@ def _sendable(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 #: Names that become file names: nothing that could leave the results folder.
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64)]
+NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=64)]
 Positive = Annotated[float, Field(gt=0)]
 Interval = Annotated[
     tuple[float, float], Field(description="Lower and upper bound."), AfterValidator(_ascending)
@@ -56,7 +57,9 @@ Names = Annotated[tuple[Name, ...], AfterValidator(_distinct)]
 class Section(BaseModel):
     """A part of the configuration: unknown keys are errors, values cannot change."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, allow_inf_nan=False, serialize_by_alias=True
+    )
 
 
 class Panel(Section):
@@ -128,21 +131,73 @@ class Panel(Section):
         return residuals
 
 
+#: Columns of judgments that a file of somebody else's may give.
+ImportColumn = Literal[
+    "judge",
+    "first",
+    "second",
+    "outcome",
+    "comparison_id",
+    "arena",
+    "first_order",
+    "second_order",
+    "repeat",
+    "prompt",
+    "input_tokens",
+    "output_tokens",
+    "reasoning_tokens",
+]
+
+
+class Import(Section):
+    """Judgments that were collected elsewhere (docs/protocol.md, "Importing judgments")."""
+
+    file: str = Field(min_length=1, description="A .csv, .jsonl or .parquet file of judgments.")
+    columns: dict[ImportColumn, str] = Field(
+        default={},
+        description="The file's name of each column that it calls otherwise: "
+        "`judge: model`. `judge`, `first`, `second` and `outcome` are needed.",
+    )
+    outcomes: dict[str, Outcome] = Field(
+        default={},
+        description="What the file's labels of outcomes mean: `model_a: first`. Labels that are "
+        "outcomes already need no entry.",
+    )
+    winner: Literal["side", "contestant"] = Field(
+        "side",
+        description="Whether an outcome says which side was chosen, or names the contestant that "
+        "was.",
+    )
+    judges: dict[str, Name] = Field(
+        default={}, description="Names to use for the file's judges: `lab/model-1: model-1`."
+    )
+    composites: str = Field(
+        "",
+        description="A .csv or .parquet file of the composites that were judged, with "
+        "`composite_id`, `scene_a` and `scene_b`; empty for those of the design.",
+    )
+
+
 class Run(Section):
     """One panel of judges; its outputs go to ``results/{run}``."""
 
     panel: Name | None = Field(None, description="Name of a simulated panel under `panels`.")
     judges: Names = Field((), description="Names of real judges in `judges_file`.")
+    import_: Import | None = Field(
+        None, alias="import", description="Judgments that were collected elsewhere."
+    )
 
     @model_validator(mode="after")
     def _one_source(self) -> Run:
-        if (self.panel is None) == (not self.judges):
-            raise ValueError("give either `panel` or `judges`")
+        if [self.panel is not None, bool(self.judges), self.import_ is not None].count(True) != 1:
+            raise ValueError("give one of `panel`, `judges` and `import`")
         return self
 
     @property
     def origin(self) -> Origin:
         """Where this run's judgments come from."""
+        if self.import_ is not None:
+            return Origin.IMPORTED
         return Origin.LIVE if self.panel is None else Origin.SIMULATED
 
 
@@ -166,6 +221,11 @@ class Design(Section):
         ("trolley",),
         min_length=1,
         description="Prompt templates under config/prompts, in balanced rotation.",
+    )
+    orders: Literal["one", "both"] = Field(
+        "one",
+        description="Display orders in which each comparison is asked: `both` doubles what is "
+        "asked.",
     )
 
 
@@ -310,7 +370,7 @@ class Config(Section):
     gates: Gates = Field(Gates(), description="Bounds that a fit must keep.")
 
     def judge_names(self, run: str) -> tuple[str, ...]:
-        """Names of the judges of `run`."""
+        """Names of the judges of `run`; none where its file of judgments names them."""
         source = self.runs[run]
         if source.panel is not None:
             judges = self.panels[source.panel].judges

@@ -10,6 +10,8 @@
     ├── ProviderError      an answer that did not come
     │   ├── TransientError     worth asking again
     │   └── PermanentError     asking again cannot help; stops the judge's job
+    ├── BudgetError        the money that was set aside is spent
+    ├── UnansweredError    comparisons stayed without an answer
     ├── JudgmentError      a table of judgments
     ├── ModelError         data and model do not fit each other
     └── GateError          a fit that did not pass its checks
@@ -101,6 +103,14 @@ class TransientError(ProviderError):
 
 class PermanentError(ProviderError):
     """Asking again cannot help: bad request, missing key, spent quota."""
+
+
+class BudgetError(MoralscaleError):
+    """The money that was set aside is spent; what was answered is kept."""
+
+
+class UnansweredError(MoralscaleError):
+    """More comparisons than allowed stayed without an answer; what was answered is kept."""
 
 
 class JudgmentError(MoralscaleError):

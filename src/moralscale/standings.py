@@ -53,9 +53,9 @@ class Standings:
             self._sort()
 
     def _is_sorted(self, key: bytes) -> bool:
-        place = self._sorted.searchsorted(key)
+        place = int(self._sorted.searchsorted(key))
         # What comes out of the array has lost its last bytes if they are 0.
-        return place < len(self._sorted) and bool(self._sorted[place].ljust(16, b"\0") == key)
+        return place < len(self._sorted) and bytes(self._sorted[place]).ljust(16, b"\0") == key
 
     def _sort(self) -> None:
         fresh = np.frombuffer(b"".join(self._fresh), dtype="S16")

@@ -9,15 +9,23 @@ from moralscale.records import Usage
 
 
 class Used:
-    """Sums of tokens by model and transport."""
+    """Sums of tokens by model and transport.
+
+    Attributes
+    ----------
+    answers : int
+        Attempts that used any.
+    """
 
     def __init__(self) -> None:
         self._sums: dict[tuple[str, str], list[int]] = {}
+        self.answers = 0
 
     def add(self, head: Head) -> None:
         """Add what one attempt used."""
         if not any(head.usage):
             return
+        self.answers += 1
         sums = self._sums.setdefault((head.model, head.transport), [0, 0, 0])
         for n, count in enumerate(head.usage):
             sums[n] += count

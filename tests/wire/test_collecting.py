@@ -2,19 +2,14 @@
 
 import hashlib
 import os
-import pickle
-import signal
-import subprocess
-import sys
 import time
 from collections import Counter
-from dataclasses import replace
 
 import pytest
 from servers import Reaction, completion, steady
 
 from moralscale.collect import asking
-from moralscale.errors import JournalError, PermanentError, TransientError
+from moralscale.errors import JournalError, PermanentError, TransientError, UnansweredError
 from moralscale.journal import open_journal, read_attempts
 
 
@@ -66,9 +61,10 @@ def test_named_wait_is_kept_and_spread(collecting, server, judge):
 
 def test_a_wait_beyond_the_bound_is_not_waited(collecting, server, judge):
     server.react = lambda number, request: Reaction(429, {}, {"retry-after": "600"})
-    table = collecting.run(judge, n=3, total_wait=5)
-    assert table["outcome"].isna().all()
-    assert table["attempts"].tolist() == [1, 1, 1]
+    with pytest.raises(UnansweredError, match=r"3 comparisons stayed .* HTTP 429.*; run again"):
+        collecting.run(judge, n=3, total_wait=5)
+    # Each is asked once, and once more at the end.
+    assert len(server.requests) == 6
 
 
 @pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 422])
@@ -130,15 +126,21 @@ def test_server_that_never_answers_ends_the_job(collecting, server, judge):
 
 def test_errors_are_not_answers_and_are_asked_again(collecting, server, judge):
     server.react = sometimes(0.5, Reaction(500, {}))
-    first = collecting.run(judge, tries=1)
+    with pytest.raises(UnansweredError, match=r"\d comparisons .* HTTP 500.*; run again"):
+        collecting.run(judge, tries=1)
+    kept = answered(collecting)
+    assert 0 < len(kept) < 24
+    server.react = lambda number, request: Reaction(500, {})
+    first = collecting.run(judge, tries=1, unanswered=1.0)
     missing = first["outcome"].isna()
-    assert 0 < missing.sum() < 24
+    assert missing.sum() == 24 - len(kept)
     server.react = steady
     before = len(server.requests)
     second = collecting.run(judge)
     assert second["outcome"].notna().all()
     assert len(server.requests) - before == missing.sum()
-    assert second["attempts"].tolist() == (1 + missing).tolist()
+    assert (second["attempts"] - first["attempts"]).tolist() == missing.astype(int).tolist()
+    assert len(server.requests) == second["attempts"].sum()
 
 
 def test_refusals_and_blocks_are_answers(collecting, server, judge):
@@ -219,48 +221,7 @@ def test_an_answer_that_cannot_be_parsed_is_kept(collecting, server, judge, monk
     assert len(server.requests) == 1
 
 
-RUN = """
-import pickle, sys
-sys.path.insert(0, sys.argv[1])
-collecting, judge = pickle.load(sys.stdin.buffer)
-collecting.run(judge, n=60, tries=20)
-"""
-
-
-def start(collecting, judge):
-    """Start a collection in another process."""
-    command = [sys.executable, "-c", RUN, os.path.dirname(__file__)]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
-    process.stdin.write(pickle.dumps((collecting, judge)))
-    process.stdin.close()
-    return process
-
 
 def answered(collecting):
     """Prompts whose answers are on the disk."""
     return {a["user"] for a in read_attempts(collecting.path) if not a["error"]}
-
-
-def test_kill_and_run_again(collecting, server, judge):
-    """SIGKILL at three moments: none lost, none doubled, none asked after its answer."""
-
-    faulty = sometimes(0.2, Reaction(500, {}))
-    server.react = lambda number, request: replace(faulty(number, request), delay=0.01)
-    for more in (3, 17, 20):
-        before, kept = len(server.requests), answered(collecting)
-        process = start(collecting, judge)
-        while len(server.requests) < before + more:
-            assert process.poll() is None
-            time.sleep(0.005)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        process.stderr.close()
-        assert kept < answered(collecting)
-        assert not kept & set(server.asked()[before:])
-    before, kept = len(server.requests), answered(collecting)
-    table = collecting.run(judge, n=60, tries=20)
-    assert not kept & set(server.asked()[before:])
-    assert table["outcome"].isin(["first", "second"]).all()
-    answers = [a for a in read_attempts(collecting.path) if not a["error"]]
-    assert len(answers) == len({a["key"] for a in answers}) == 60
-    assert {a["comparison_id"] for a in answers} == set(table["comparison_id"])

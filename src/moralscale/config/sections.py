@@ -186,6 +186,9 @@ class Run(Section):
     import_: Import | None = Field(
         None, alias="import", description="Judgments that were collected elsewhere."
     )
+    budget: float | None = Field(
+        None, gt=0, description="Most that all its judges may cost, USD; `null` for no bound."
+    )
 
     @model_validator(mode="after")
     def _one_source(self) -> Run:
@@ -353,6 +356,13 @@ class Judge(Section):
         None, description="Seconds until a request is given up; `null` for the provider's default."
     )
     tries: int = Field(6, ge=1, le=50, description="Tries of one request, the first included.")
+    unanswered: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="Largest share of comparisons that may stay without an answer before the "
+        "judge's job fails.",
+    )
 
 
 class Config(Section):
@@ -362,6 +372,7 @@ class Config(Section):
     seed: int = Field(20260611, ge=0, lt=2**63, description="Seed of everything random.")
     scenes: str = Field("scenarios/scenes.csv", description="The corpus.")
     judges_file: str = Field("config/judges.yaml", description="Where real judges are described.")
+    prices_file: str = Field("config/prices.yaml", description="What models cost.")
     panels: dict[Name, Panel] = Field(default={}, description="Simulated panels, by name.")
     design: Design = Field(Design(), description="What is asked.")
     fits: Fits = Field(Fits(), description="Which fits are made.")

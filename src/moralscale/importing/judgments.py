@@ -160,4 +160,3 @@ def _check_once(rows: Rows, table: pd.DataFrame) -> None:
         what = f"the same judgment stands in row {int(same.argmax()) + 1}"
         mend = "remove one of the two, or give a column that counts the `repeat`"
         raise rows.error(row, "first", what, mend)
-

@@ -221,7 +221,6 @@ def test_an_answer_that_cannot_be_parsed_is_kept(collecting, server, judge, monk
     assert len(server.requests) == 1
 
 
-
 def answered(collecting):
     """Prompts whose answers are on the disk."""
     return {a["user"] for a in read_attempts(collecting.path) if not a["error"]}

@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 from servers import WireServer, serve
 
-from moralscale.collect import collect
-from moralscale.collect.asking import Pace
+from moralscale.collect import Budgets, Pace, collect
 from moralscale.config import Judge
 from moralscale.prompts import PromptTemplate
 from moralscale.providers import make_provider
@@ -49,7 +48,9 @@ class Collecting:
     template: PromptTemplate
     path: Path
 
-    def run(self, judge: Judge, *, n: int = 24, **pace: Any) -> pd.DataFrame:
+    def run(
+        self, judge: Judge, *, n: int = 24, budgets: Budgets | None = None, **pace: Any
+    ) -> pd.DataFrame:
         waits = {"first_wait": 0.02, "longest_wait": 0.1, "tries": judge.tries, **pace}
         return collect(
             self.schedule.head(n),
@@ -60,6 +61,7 @@ class Collecting:
             journal_path=self.path,
             origin=Origin.LIVE,
             pace=Pace(concurrency=judge.concurrency, **waits),
+            budgets=budgets,
         )
 
 

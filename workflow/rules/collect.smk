@@ -29,6 +29,8 @@ rule collect:
     params:
         judge=judge_settings,
         journal="results/{run}/journal/{judge}.jsonl",
+        prices=CONFIG.prices_file,
+        budget=run_budget,
     script:
         "../scripts/collect.py"
 

@@ -126,6 +126,11 @@ def judge_settings(wildcards):
     return load_judges(CONFIG.judges_file)[wildcards.judge].model_dump(mode="json")
 
 
+def run_budget(wildcards):
+    """What all judges of a run may cost together."""
+    return CONFIG.runs[wildcards.run].budget
+
+
 def arena_total(wildcards):
     """Comparisons of an arena over all judges."""
     return SETTINGS["design"]["judgments"][wildcards.arena]

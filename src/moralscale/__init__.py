@@ -12,7 +12,9 @@ from typing import Any
 __version__ = "0.1.0"
 
 #: Public functions, and the module that each is defined in.
-_PUBLIC: dict[str, str] = {}
+_PUBLIC: dict[str, str] = {
+    "estimate_cost": "moralscale.estimate",
+}
 
 __all__ = ["__version__", *_PUBLIC]
 

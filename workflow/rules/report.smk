@@ -40,6 +40,8 @@ rule manifest:
         truth=truth_of,
         composites="results/{run}/design/composites.parquet",
         schedules=schedules,
+        imported=imported_file,
+        imported_composites=imported_composites,
         judgments="results/{run}/judgments/judgments.parquet",
         posteriors=of_fits("results/{run}/fits/{fit}/posterior.nc"),
         quantities=of_fits("results/{run}/fits/{fit}/quantities.nc"),

@@ -1,4 +1,4 @@
-"""Which batches are under way: written down before they are handed in, so that none is forgotten."""
+"""Which batches are under way: written down before they are handed in, so that none is lost."""
 
 from __future__ import annotations
 
@@ -54,6 +54,11 @@ class Ledger:
     journal_path : path
         The judge's journal, open.
 
+    Attributes
+    ----------
+    ids : set of str
+        Ids of all batches that a part was ever taken for.
+
     Raises
     ------
     JournalError
@@ -63,6 +68,7 @@ class Ledger:
     def __init__(self, journal_path: Path) -> None:
         self.path = journal_path.with_name(journal_path.name + ".batches")
         self._parts: dict[str, Part] = {}
+        self.ids: set[str] = set()
         content = b""
         try:
             content = self.path.read_bytes() if self.path.exists() else b""
@@ -74,7 +80,11 @@ class Ledger:
             raise self._unusable(error) from None
         for number, line in enumerate(content.splitlines(), start=1):
             part = _part(line, f"{self.path}, line {number}")
-            self._parts[part.nonce] = part
+            self._note(part)
+
+    def _note(self, part: Part) -> None:
+        self._parts[part.nonce] = part
+        self.ids.add(part.batch_id)
 
     def open_parts(self) -> list[Part]:
         """Return the parts whose answers are not all fetched, oldest first."""
@@ -102,7 +112,7 @@ class Ledger:
                 os.fsync(file.fileno())
         except OSError as error:
             raise self._unusable(error) from None
-        self._parts[part.nonce] = part
+        self._note(part)
         return part
 
     def _unusable(self, error: OSError) -> JournalError:

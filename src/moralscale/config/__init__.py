@@ -1,6 +1,13 @@
 """The configuration as types, and how it is read."""
 
-from moralscale.config.loading import load_config, load_judges, load_yaml, validate
+from moralscale.config.loading import (
+    check_keys,
+    load_config,
+    load_judges,
+    load_yaml,
+    read_config,
+    validate,
+)
 from moralscale.config.sections import (
     Config,
     Gates,
@@ -23,8 +30,10 @@ __all__ = [
     "Reporting",
     "Sampler",
     "Section",
+    "check_keys",
     "load_config",
     "load_judges",
     "load_yaml",
+    "read_config",
     "validate",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -83,6 +84,50 @@ def load_config(data: Mapping[str, Any], *, source: str, root: str | Path = ".")
     config = validate(Config, data, source=source)
     _check_references(config, source, Path(root))
     return config
+
+
+def read_config(path: str | Path, *, root: str | Path = ".") -> Config:
+    """Read a configuration as a workflow run would.
+
+    A file that names no runs changes keys of ``config/config.yaml`` under `root`.
+
+    Raises
+    ------
+    ConfigError
+        As of `load_yaml` and `load_config`.
+    """
+    data = load_yaml(path)
+    if "runs" not in data:
+        data = _changed(load_yaml(Path(root) / "config/config.yaml"), data)
+    return load_config(data, source=str(path), root=root)
+
+
+def check_keys(judges: Mapping[str, Judge]) -> None:
+    """Make sure that every judge's key is in the environment.
+
+    Raises
+    ------
+    ConfigError
+        Keys are missing; names every variable and the judges that it is for.
+    """
+    missing: dict[str, list[str]] = {}
+    for name, judge in judges.items():
+        if judge.api_key_env and not os.environ.get(judge.api_key_env, "").strip():
+            missing.setdefault(judge.api_key_env, []).append(name)
+    if missing:
+        told = ", ".join(f"{key} (for {', '.join(names)})" for key, names in missing.items())
+        what = f"environment variables without a key: {told}"
+        raise ConfigError(what, mend="export them, or take these judges out of the run")
+
+
+def _changed(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Change keys of nested mappings, as Snakemake does."""
+    merged = dict(data)
+    for key, value in changes.items():
+        old = merged.get(key)
+        both = isinstance(old, Mapping) and isinstance(value, Mapping)
+        merged[key] = _changed(old, value) if both else value  # type: ignore[arg-type]
+    return merged
 
 
 def load_judges(path: str | Path) -> dict[str, Judge]:

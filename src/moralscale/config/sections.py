@@ -187,13 +187,24 @@ class Run(Section):
         None, alias="import", description="Judgments that were collected elsewhere."
     )
     budget: float | None = Field(
-        None, gt=0, description="Most that all its judges may cost, USD; `null` for no bound."
+        None,
+        gt=0,
+        description="Most that all real judges of the run may cost together, USD; `null` for no "
+        "bound.",
+    )
+    judge_budget: float | None = Field(
+        None,
+        gt=0,
+        description="Most that each of them may cost, USD, unless `judges_file` gives it a "
+        "`budget` of its own.",
     )
 
     @model_validator(mode="after")
     def _one_source(self) -> Run:
         if [self.panel is not None, bool(self.judges), self.import_ is not None].count(True) != 1:
             raise ValueError("give one of `panel`, `judges` and `import`")
+        if not self.judges and (self.budget or self.judge_budget):
+            raise ValueError("only a run of real `judges` has a budget; remove it")
         return self
 
     @property
@@ -356,13 +367,6 @@ class Judge(Section):
         None, description="Seconds until a request is given up; `null` for the provider's default."
     )
     tries: int = Field(6, ge=1, le=50, description="Tries of one request, the first included.")
-    unanswered: float = Field(
-        0.0,
-        ge=0,
-        le=1,
-        description="Largest share of comparisons that may stay without an answer before the "
-        "judge's job fails.",
-    )
 
 
 class Config(Section):
@@ -372,7 +376,7 @@ class Config(Section):
     seed: int = Field(20260611, ge=0, lt=2**63, description="Seed of everything random.")
     scenes: str = Field("scenarios/scenes.csv", description="The corpus.")
     judges_file: str = Field("config/judges.yaml", description="Where real judges are described.")
-    prices_file: str = Field("config/prices.yaml", description="What models cost.")
+    prices_file: str = Field("config/prices.yaml", description="What tokens cost.")
     panels: dict[Name, Panel] = Field(default={}, description="Simulated panels, by name.")
     design: Design = Field(Design(), description="What is asked.")
     fits: Fits = Field(Fits(), description="Which fits are made.")

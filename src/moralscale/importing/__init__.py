@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moralscale.importing.composites import load_composites
+from moralscale.importing.composites import design_composites, load_composites
 from moralscale.importing.judgments import import_from_files, import_judgments
 
-__all__ = ["import_from_files", "import_judgments", "load_composites"]
+__all__ = ["design_composites", "import_from_files", "import_judgments", "load_composites"]

@@ -2,15 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
+from moralscale.design.composites import make_composites
 from moralscale.errors import JudgmentError, suggestion
 from moralscale.importing.reading import read_table
 from moralscale.records import COMPOSITE_INTENSITIES, FOUNDATIONS, config_name
+from moralscale.scenes import load_scenes
 
 COLUMNS = ("composite_id", "scene_a", "scene_b")
+
+
+def design_composites(
+    scenes: str | Path, given: str | Path | None, *, realisations: int, seed: int
+) -> pd.DataFrame:
+    """Make the composites of a run, or read those that it brings; errors as of either.
+
+    Parameters
+    ----------
+    scenes : path
+        The corpus.
+    given : path or None
+        Composites that were judged elsewhere.
+    realisations, seed : int
+        As of `design.make_composites`.
+    """
+    corpus = load_scenes(scenes)
+    if given:
+        return load_composites(given, corpus)
+    return make_composites(corpus, realisations=realisations, seed=seed)
 
 
 def load_composites(path: str | Path, scenes: pd.DataFrame) -> pd.DataFrame:
@@ -59,11 +83,11 @@ def load_composites(path: str | Path, scenes: pd.DataFrame) -> pd.DataFrame:
 
 
 def _check(
-    row: dict[str, str | None], known: dict[str, tuple[str, int]], seen: set[str], where: str
+    row: Mapping[Any, Any], known: dict[str, tuple[str, int]], seen: set[str], where: str
 ) -> None:
     for column in COLUMNS:
         value = row[column]
-        if value is None:
+        if pd.isna(value):
             raise JudgmentError("the value is missing", where=f"{where}, column {column}")
         if column != "composite_id" and value not in known:
             mend = suggestion(value, known)
@@ -73,7 +97,7 @@ def _check(
     if row["composite_id"] in seen:
         what = f"'{row['composite_id']}' stands twice"
         raise JudgmentError(what, where=f"{where}, column composite_id", mend="remove one of them")
-    (a, i), (b, k) = known[str(row["scene_a"])], known[str(row["scene_b"])]
+    (a, i), (b, k) = known[row["scene_a"]], known[row["scene_b"]]
     for column, intensity in (("scene_a", i), ("scene_b", k)):
         if intensity not in COMPOSITE_INTENSITIES:
             what = f"'{row[column]}' is neutral: composites hold scenes of intensity -2, -1, 1 or 2"

@@ -86,9 +86,8 @@ def _rows(settings: Import) -> Rows:
         if name not in names:
             mend = f"name the column that holds it: `columns: {{{name}: ...}}`"
             raise JudgmentError(f"there is no column '{name}'", where=settings.file, mend=mend)
-    kept = pd.DataFrame({ours: table[theirs] for ours, theirs in names.items()}, dtype=object)
-    judges = kept["judge"].map(lambda name: settings.judges.get(name, name))
-    return Rows(kept.assign(judge=judges), settings.file, names)
+    kept = pd.DataFrame({ours: table[theirs] for ours, theirs in names.items()})
+    return Rows(kept.replace({"judge": settings.judges}), settings.file, names)
 
 
 _OPTIONAL = ("comparison_id", "arena", "first_order", "second_order", "repeat", "prompt", *COUNTS)
@@ -115,7 +114,7 @@ def _outcomes(table: pd.DataFrame, labels: Mapping[str, Outcome]) -> list[str]:
 def _completed(rows: Rows, arenas: Mapping[str, Arena]) -> pd.DataFrame:
     """Add what the file leaves out, and check what it gives against the contestants."""
     table = rows.table
-    first, second = table["first"].map(arenas), table["second"].map(arenas)
+    first, second = ([arenas[name] for name in table[side]] for side in ("first", "second"))
     meets = [a.value if a is b else Arena.BRIDGE.value for a, b in zip(first, second, strict=True)]
     _check_given(rows, "arena", [[arena] for arena in meets])
     table = table.assign(arena=meets)

@@ -28,7 +28,7 @@ def read_table(path: str | Path) -> pd.DataFrame:
     -------
     DataFrame
         One row a row of the file, in its order. Every value is a text without space around it, or
-        None where it is missing or empty; whole numbers are written without a point.
+        missing where it is so or empty in the file; whole numbers are written without a point.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def read_table(path: str | Path) -> pd.DataFrame:
     columns = {
         name: [_text(value) for value in table.iloc[:, n].tolist()] for n, name in enumerate(names)
     }
-    return pd.DataFrame(columns, columns=names, index=range(len(table)), dtype=object)
+    return pd.DataFrame(columns, columns=names, index=range(len(table)), dtype="str")
 
 
 def _read_csv(path: Path) -> pd.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 import pandera.pandas as pa
@@ -24,7 +25,7 @@ class Rows:
     Attributes
     ----------
     table : DataFrame
-        Texts; None where a value is missing.
+        Texts.
     source : str
         The file.
     names : mapping
@@ -62,8 +63,8 @@ def check(
     JudgmentError
         Of the first row at fault: a missing or unknown value, or a contestant that meets itself.
     """
-    present = {name: column for name, column in _columns(arenas, labels, by_name).items()}
-    schema = pa.DataFrameSchema({n: c for n, c in present.items() if n in rows.table})
+    columns = _columns(arenas, labels, by_name)
+    schema = pa.DataFrameSchema({n: column for n, column in columns.items() if n in rows.table})
     try:
         schema.validate(rows.table, lazy=True)
     except pa.errors.SchemaErrors as errors:
@@ -84,7 +85,7 @@ def _columns(
     arenas: Mapping[str, Arena], labels: Collection[str], by_name: bool
 ) -> dict[str, pa.Column]:
     def words(test: pa.Check) -> pa.Column:
-        return pa.Column(object, test, nullable=False)
+        return pa.Column(str, test, nullable=False)
 
     outcomes = [*labels, *arenas] if by_name else [*labels]
     whole = pa.Check.str_matches(r"^[0-9]{1,9}$")
@@ -97,8 +98,8 @@ def _columns(
         "first_order": words(pa.Check.isin(ORDERS)),
         "second_order": words(pa.Check.isin(ORDERS)),
         "repeat": words(pa.Check.str_matches(r"^[1-9][0-9]{0,8}$")),
-        "prompt": words(pa.Check.str_length(1)),
-        "comparison_id": words(pa.Check.str_length(1)),
+        "prompt": pa.Column(str),
+        "comparison_id": pa.Column(str),
         **dict.fromkeys(COUNTS, words(whole)),
     }
 
@@ -107,15 +108,15 @@ def _fault(
     rows: Rows,
     row: int,
     column: str,
-    value: object,
+    value: Any,
     arenas: Mapping[str, Arena],
     labels: Collection[str],
 ) -> JudgmentError:
-    if value is None or pd.isna(value):
+    if pd.isna(value):
         return rows.error(row, column, "the value is missing", _mends(labels).get(column, ""))
     text = str(value)
     if column in ("first", "second"):
-        mend = f"{suggestion(text, arenas) if _near(text, arenas) else _UNKNOWN}"
+        mend = suggestion(text, arenas) if _near(text, arenas) else _UNKNOWN
         return rows.error(row, column, f"'{text}' is neither a scene nor a composite", mend)
     if column == "outcome" and text in arenas:
         what = f"'{text}' names a contestant, not a side"

@@ -31,7 +31,11 @@ class OpenAIBatches(BatchInterface):
     async def submit(self, nonce: str, lines: Sequence[bytes]) -> str:
         """Upload a file and make a batch of it."""
         file = (f"{nonce}.jsonl", b"".join(lines), "application/jsonl")
-        form = {"files": {"file": file}, "data": {"purpose": "batch"}, "patience": PATIENCE}
+        form: dict[str, Any] = {
+            "files": {"file": file},
+            "data": {"purpose": "batch"},
+            "patience": PATIENCE,
+        }
         uploaded = self.id_of(await self.call("POST", "/files", **form))
         body = {
             "input_file_id": uploaded,

@@ -157,7 +157,9 @@ def test_waits_are_bounded_in_number_and_in_sum(tmp_path):
 )
 def test_no_minute_holds_more_than_the_caps(tmp_path, caps, tokens, most):
     n = 4 * most
-    provider, end, _ = run(tmp_path, lambda provider, now: None, n, tokens=tokens, concurrency=64, **caps)
+    provider, end, _ = run(
+        tmp_path, lambda provider, now: None, n, tokens=tokens, concurrency=64, **caps
+    )
     sent = provider.sent
     for start in sent:
         # Tokens are guessed until the first answers tell them.

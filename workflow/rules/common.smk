@@ -217,12 +217,20 @@ def figure_paths(run, extension):
     )
 
 
+def missingness_figure(run, extension):
+    """The figure of missing comparisons of a run."""
+    return f"results/{run}/figures/missingness{mark(run)}.{extension}"
+
+
 def all_figures(wildcards):
     """Figures of a run, in every format."""
     return [
         path
         for kind in ("pdf", "svg", "png")
-        for path in figure_paths(wildcards.run, kind)
+        for path in [
+            missingness_figure(wildcards.run, kind),
+            *figure_paths(wildcards.run, kind),
+        ]
     ]
 
 
@@ -240,7 +248,11 @@ def run_outputs(run):
 
 def report_figures(wildcards):
     """Pictures of a run, and the comparison of runs where there is one."""
-    return figure_paths(wildcards.run, "png") + comparison_outputs("png")
+    own = [
+        missingness_figure(wildcards.run, "png"),
+        *figure_paths(wildcards.run, "png"),
+    ]
+    return own + comparison_outputs("png")
 
 
 def recovery_of(wildcards):

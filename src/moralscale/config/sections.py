@@ -367,6 +367,13 @@ class Judge(Section):
         None, description="Seconds until a request is given up; `null` for the provider's default."
     )
     tries: int = Field(6, ge=1, le=50, description="Tries of one request, the first included.")
+    unanswered: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="Largest share of comparisons that may stay without an answer before the "
+        "judge's job fails.",
+    )
 
 
 class Config(Section):

@@ -1,5 +1,6 @@
 """
-Ask every judge its schedule, or import what others asked. The journal (results/{run}/journal/{judge}.jsonl) is no output of a rule:
+Ask every judge its schedule, or import what others asked. The journal
+(results/{run}/journal/{judge}.jsonl) is no output of a rule:
 it outlives failed and repeated jobs, and what it holds is never asked again. No code digest here:
 edited code must not ask, or pay, again.
 

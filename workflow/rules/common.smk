@@ -154,6 +154,22 @@ def judge_settings(wildcards):
     return {**settings, "budget": budget}
 
 
+def descriptions(wildcards):
+    """How to reach the real judges of a run, by name."""
+    library = load_judges(CONFIG.judges_file)
+    return {
+        name: library[name].model_dump(mode="json")
+        for name in CONFIG.runs[wildcards.run].judges
+    }
+
+
+def probe_of(wildcards):
+    """What one question to each judge showed, where the judges are real."""
+    if CONFIG.runs[wildcards.run].origin is not Origin.LIVE:
+        return []
+    return f"results/{wildcards.run}/probe.json"
+
+
 def check_keys_of_runs():
     """Before anything is asked: name every key that is missing for judges that are still to be asked."""
     library = load_judges(CONFIG.judges_file)
@@ -201,12 +217,20 @@ def figure_paths(run, extension):
     )
 
 
+def missingness_figure(run, extension):
+    """The figure of missing comparisons of a run."""
+    return f"results/{run}/figures/missingness{mark(run)}.{extension}"
+
+
 def all_figures(wildcards):
     """Figures of a run, in every format."""
     return [
         path
         for kind in ("pdf", "svg", "png")
-        for path in figure_paths(wildcards.run, kind)
+        for path in [
+            missingness_figure(wildcards.run, kind),
+            *figure_paths(wildcards.run, kind),
+        ]
     ]
 
 
@@ -224,7 +248,11 @@ def run_outputs(run):
 
 def report_figures(wildcards):
     """Pictures of a run, and the comparison of runs where there is one."""
-    return figure_paths(wildcards.run, "png") + comparison_outputs("png")
+    own = [
+        missingness_figure(wildcards.run, "png"),
+        *figure_paths(wildcards.run, "png"),
+    ]
+    return own + comparison_outputs("png")
 
 
 def recovery_of(wildcards):

@@ -18,13 +18,14 @@ from moralscale.figures import (
     foundation_residuals,
     identification,
     intensity_sums,
+    missingness,
     position_bias,
     scenes,
 )
 from moralscale.figures.data import FigureData
 from moralscale.figures.style import save
 
-__all__ = ["CROSS_RUN", "FIGURES", "FigureData", "Plot", "applicable", "save"]
+__all__ = ["CROSS_RUN", "FIGURES", "OF_RUN", "FigureData", "Plot", "applicable", "save"]
 
 
 class Plot[**P](NamedTuple):
@@ -49,6 +50,8 @@ FIGURES = MappingProxyType(
         "position_bias": Plot(position_bias.draw, position_bias.CAPTION, position_bias.NEEDS),
     }
 )
+#: Figures of a run's judgments, whatever is fitted to them.
+OF_RUN = MappingProxyType({"missingness": Plot(missingness.draw, missingness.CAPTION)})
 #: Figures of several runs, drawn from a table of estimates.
 CROSS_RUN = MappingProxyType({"identification": Plot(identification.draw, identification.CAPTION)})
 

@@ -13,9 +13,9 @@ from moralscale.figures import style
 from moralscale.records import FOUNDATIONS, INTENSITIES, Origin
 
 CAPTION = (
-    "Share of planned comparisons that no fit reads (declined, unreadable, tied or unanswered), among "
-    "those that show an act of each foundation and intensity; p is Holm's adjusted p-value that what "
-    "was declined does not depend on foundation (f) or intensity (i)."
+    "Share of planned comparisons that no fit reads (declined, unreadable, tied or unanswered), "
+    "among those that show an act of each foundation and intensity; p is Holm's adjusted p-value "
+    "of what was declined depending on foundation (f) or intensity (i)."
 )
 #: Most judges that are drawn: those with most missing.
 MOST, _COLUMNS = 10, 5
@@ -81,7 +81,7 @@ def _verdict(tests: pd.DataFrame) -> str:
     declined = tests[tests["kind"] == "declined"].set_index("content")["p_adjusted"]
     if declined.isna().all():
         return "nothing declined"
-    told = [f"p({name[0]}) {_p(value)}" for name, value in declined.items()]
+    told = [f"p({str(name)[0]}) {_p(value)}" for name, value in declined.items()]
     return ", ".join(told)
 
 

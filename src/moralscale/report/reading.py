@@ -12,11 +12,15 @@ from typing import Any
 import pandas as pd
 
 from moralscale.config import Config, validate
-from moralscale.figures import CROSS_RUN, FIGURES
+from moralscale.figures import CROSS_RUN, FIGURES, OF_RUN
+from moralscale.figures.missingness import any_missing
 from moralscale.manifest import versions
 from moralscale.report.inputs import FIT, ReportFigure, ReportInputs
 
-_NUMBERS = ("mean", "sd", "hdi_low", "hdi_high", "truth", "value", "bound")
+_NUMBERS = (
+    *("mean", "sd", "hdi_low", "hdi_high", "truth", "value", "bound"),
+    *("statistic", "df", "p_value", "p_adjusted", "share_with", "share_without"),
+)
 
 
 def read_inputs(
@@ -29,6 +33,8 @@ def read_inputs(
     checks: Iterable[str | Path],
     figures: Iterable[str | Path] = (),
     recovery: str | Path | None = None,
+    missingness: str | Path | None = None,
+    missingness_test: str | Path | None = None,
 ) -> ReportInputs:
     """Read a run's tables and find its figures.
 
@@ -43,12 +49,18 @@ def read_inputs(
     checks : iterable of path
         ``.../{data}/{rule}/{prior}/checks.csv``.
     figures : iterable of path
-        PNG files ``.../{data}/{rule}/{prior}/{figure}[.simulated].png``; those of `CROSS_RUN` may
-        stand anywhere.
+        PNG files ``.../{data}/{rule}/{prior}/{figure}[.simulated].png``; those of `OF_RUN` and
+        `CROSS_RUN` may stand anywhere.
     recovery : path, optional
         CSV table; nothing where nothing was planted.
+    missingness, missingness_test : path, optional
+        CSV tables; without missing comparisons, the report says nothing of them.
     """
     valid = validate(Config, config, source="config")
+    missing = missingness is not None and any_missing(_read(missingness))
+    shown = [Path(path) for path in figures]
+    if not missing:
+        shown = [path for path in shown if path.name.split(".")[0] not in OF_RUN]
     return ReportInputs(
         run=run,
         origin=valid.runs[run].origin,
@@ -57,7 +69,8 @@ def read_inputs(
         outcomes=_read(outcomes),
         checks=pd.concat([_checks(Path(path)) for path in checks], ignore_index=True),
         recovery=_read(recovery) if recovery else None,
-        figures=_in_order(Path(path) for path in figures),
+        missingness_test=_read(missingness_test) if missing and missingness_test else None,
+        figures=_in_order(shown),
         provenance=_provenance(config, valid.seed),
         panel=valid.runs[run].panel or "",
         ci_prob=valid.reporting.ci_prob,
@@ -81,9 +94,10 @@ def _in_order(paths: Iterable[Path]) -> tuple[ReportFigure, ...]:
     for path in paths:
         by_name.setdefault(path.name.split(".")[0], []).append(path)
     captions = {name: plot.caption for name, plot in CROSS_RUN.items()}
+    captions |= {name: plot.caption for name, plot in OF_RUN.items()}
     captions |= {name: plot.caption for name, plot in FIGURES.items()}
     return tuple(
-        ReportFigure(name, caption, path, "" if name in CROSS_RUN else _fit_of(path, here))
+        ReportFigure(name, caption, path, _fit_of(path, here) if name in FIGURES else "")
         for name, caption in captions.items()
         for here in [by_name.get(name, [])]
         for path in here

@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 #: Public functions, and the module that each is defined in.
 _PUBLIC: dict[str, str] = {
     "estimate_cost": "moralscale.estimate",
+    "probe_runs": "moralscale.probe",
 }
 
 __all__ = ["__version__", *_PUBLIC]

@@ -1,4 +1,4 @@
-"""Providers on loopback: each speaks its protocol, refuses what it would refuse, fails on demand."""
+"""Providers on loopback: each speaks its protocol, refuses what it would, fails on demand."""
 
 import asyncio
 import hashlib

@@ -154,6 +154,22 @@ def judge_settings(wildcards):
     return {**settings, "budget": budget}
 
 
+def descriptions(wildcards):
+    """How to reach the real judges of a run, by name."""
+    library = load_judges(CONFIG.judges_file)
+    return {
+        name: library[name].model_dump(mode="json")
+        for name in CONFIG.runs[wildcards.run].judges
+    }
+
+
+def probe_of(wildcards):
+    """What one question to each judge showed, where the judges are real."""
+    if CONFIG.runs[wildcards.run].origin is not Origin.LIVE:
+        return []
+    return f"results/{wildcards.run}/probe.json"
+
+
 def check_keys_of_runs():
     """Before anything is asked: name every key that is missing for judges that are still to be asked."""
     library = load_judges(CONFIG.judges_file)

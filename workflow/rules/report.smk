@@ -45,6 +45,7 @@ rule manifest:
         imported=imported_file,
         imported_composites=imported_composites,
         judgments="results/{run}/judgments/judgments.parquet",
+        probe=probe_of,
         posteriors=of_fits("results/{run}/fits/{fit}/posterior.nc"),
         quantities=of_fits("results/{run}/fits/{fit}/quantities.nc"),
         estimates=of_fits("results/{run}/fits/{fit}/estimates.csv"),

@@ -21,6 +21,7 @@ import pandas as pd
 from moralscale.answers import parse_answer
 from moralscale.collect.asking import AskingJob
 from moralscale.collect.asks import Asks, read_schedules
+from moralscale.collect.batching import BatchingJob
 from moralscale.collect.money import Budgets, Purse
 from moralscale.collect.pace import Pace
 from moralscale.collect.progress import report
@@ -30,7 +31,7 @@ from moralscale.journal import Journal, open_journal, read_attempts
 from moralscale.judgments import arrange
 from moralscale.prices import load_prices
 from moralscale.prompts import PromptTemplate, load_template
-from moralscale.providers import make_provider
+from moralscale.providers import batch_interface, make_provider
 from moralscale.providers.base import Provider, key_of, token_count
 from moralscale.records import Origin
 from moralscale.scenes import load_scenes
@@ -112,8 +113,12 @@ async def ask_all(
     try:
         async with provider:
             with report(title, len(asks), len(asks) - len(todo)) as shown:
-                job = AskingJob(iter(asks.at(todo)), provider, journal, pace, purse, shown)
-                await job.run()
+                if pace.transport == "batch":
+                    batches = batch_interface(provider)
+                    await BatchingJob(asks, batches, journal, pace, purse, shown).run()
+                else:
+                    job = AskingJob(iter(asks.at(todo)), provider, journal, pace, purse, shown)
+                    await job.run()
     except (ProviderError, BudgetError, UnansweredError) as error:
         missing = sum(journal.answered(key_of(provider, ask)) is None for ask in asks.at(todo))
         if missing > pace.unanswered * len(asks):

@@ -29,6 +29,10 @@ class Pace:
         Caps; None for none.
     unanswered : float
         Largest share of comparisons that may stay without an answer before the job fails.
+    transport : str
+        ``"live"`` or ``"batch"``.
+    poll : float
+        Time between two looks at the batches that are under way.
     """
 
     concurrency: int = 8
@@ -41,6 +45,8 @@ class Pace:
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
     unanswered: float = 0.0
+    transport: str = "live"
+    poll: float = 60.0
 
     @classmethod
     def of(cls, judge: Judge) -> Pace:
@@ -51,4 +57,5 @@ class Pace:
             requests_per_minute=judge.requests_per_minute,
             tokens_per_minute=judge.tokens_per_minute,
             unanswered=judge.unanswered,
+            transport=judge.transport,
         )

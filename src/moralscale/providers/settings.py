@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -32,7 +33,7 @@ def wire_settings(judge: Judge, quirks: Quirks, *, where: str) -> dict[str, Any]
         thinking cannot be switched off.
     """
     _check(judge, quirks, where)
-    sent = dict(quirks.always)
+    sent = deepcopy(dict(quirks.always))
     for name, value in judge.settings.items():
         _put(sent, quirks.names.get(name, name), value, where)
     for name, value in _thinking(judge, quirks, where).items():
@@ -84,4 +85,4 @@ def _put(sent: dict[str, Any], name: str, value: Any, where: str) -> None:
     if name in sent:
         what = f"setting '{name}' is given twice, under two names or by `thinking`"
         raise ConfigError(what, where=where, mend="keep one of them")
-    sent[name] = dict(value) if isinstance(value, Mapping) else value
+    sent[name] = deepcopy(value)

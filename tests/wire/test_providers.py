@@ -3,10 +3,14 @@
 import asyncio
 import json
 import logging
+import shutil
+import subprocess
 import traceback
 from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import get_args
 
 import pytest
 from servers import (
@@ -23,7 +27,7 @@ from servers import (
 from moralscale.answers import parse_answer
 from moralscale.config import Judge
 from moralscale.errors import ConfigError, PermanentError, TransientError
-from moralscale.providers import make_provider
+from moralscale.providers import REGISTRY, make_provider
 from moralscale.providers.base import Ask, enlarged
 from moralscale.providers.quirks import QUIRKS
 from moralscale.providers.retry_after import retry_after
@@ -31,6 +35,7 @@ from moralscale.records import Usage
 
 ASK = Ask("c" * 16, "Be brief.", "Whom?", ("A", "B"), ("x", "y", "a", "a"), "trolley", 1)
 KEY = "sk-planted-7f/3+Zq"
+ROOT = Path(__file__).parents[2]
 PINNED = {"provider": {"order": ["one"], "allow_fallbacks": False}}
 PROVIDERS = sorted(QUIRKS)
 
@@ -53,10 +58,14 @@ class Wire:
         pinned = PINNED if provider == "openrouter" else {}
         return Judge(
             provider=provider,
-            base_url=self.server(provider).url,
             api_key_env="JUDGE_KEY",
             settings={"max_tokens": 8, **pinned, **(settings or {})},
-            **{"model": "judge-1", "timeout": 5, **described},
+            **{
+                "base_url": self.server(provider).url,
+                "model": "judge-1",
+                "timeout": 5,
+                **described,
+            },
         )
 
     def ask(self, provider: str, reaction=None, *, budget=1, **described):
@@ -511,3 +520,24 @@ def test_a_redirect_is_refused_and_the_key_stays(wire, provider, status):
     with pytest.raises(PermanentError, match="redirects are not followed"):
         wire.ask(provider, moved)
     assert elsewhere.requests == []
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificate")
+def test_a_certificate_that_nobody_signed_is_refused(tmp_path, wire):
+    """A server with a certificate of its own gets no request, and so no key."""
+    certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
+    made = "openssl req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=127.0.0.1".split()
+    alternative = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate]
+    subprocess.run([*made, *alternative], check=True, capture_output=True)
+    app = ProviderServer(provider="openai", key=KEY)
+    with serve(app, ssl_certfile=certificate, ssl_keyfile=key) as address:
+        url = address.replace("http:", "https:") + "/v1"
+        with pytest.raises(TransientError, match="CERTIFICATE_VERIFY_FAILED"):
+            wire.ask("openai", base_url=url)
+    assert app.requests == []
+
+
+def test_the_protocol_document_names_every_provider():
+    text = (ROOT / "docs/protocol.md").read_text(encoding="utf-8")
+    assert [name for name in REGISTRY if f"`{name}`" not in text] == []
+    assert set(REGISTRY) == set(get_args(Judge.model_fields["provider"].annotation))

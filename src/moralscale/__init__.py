@@ -13,7 +13,10 @@ __version__ = "0.1.0"
 
 #: Public functions, and the module that each is defined in.
 _PUBLIC: dict[str, str] = {
+    "content_tests": "moralscale.missingness",
+    "count_missing": "moralscale.missingness",
     "estimate_cost": "moralscale.estimate",
+    "import_judgments": "moralscale.importing",
     "probe_runs": "moralscale.probe",
 }
 

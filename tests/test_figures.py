@@ -17,7 +17,7 @@ from moralscale.config import Reporting
 from moralscale.estimands import Estimands
 from moralscale.figures import CROSS_RUN, FIGURES, OF_RUN, FigureData, applicable, save, style
 from moralscale.projections import quantities
-from moralscale.records import FOUNDATIONS, Origin
+from moralscale.records import FOUNDATIONS, INTENSITIES, Origin
 
 ELO = 400 / np.log(10)
 PUBLISHED = pd.DataFrame(
@@ -288,3 +288,28 @@ def test_data_is_read_from_a_run_s_files(data, tiny_truth, tiny_scenes, tiny_com
     assert read.published_values("slope", "ratio") == {"": 0.862}
     xr.testing.assert_allclose(read.truth["beta"], data.truth["beta"])
     assert applicable(read) == applicable(data)
+
+
+def test_missing_comparisons_are_drawn_judge_by_judge_or_said_to_be_none():
+    cells = [(f, i) for f in FOUNDATIONS for i in INTENSITIES]
+    counts = pd.DataFrame(cells, columns=["foundation", "intensity"])
+    counts = pd.concat(
+        counts.assign(judge=judge, arena="single", planned=20, used=20 - missing)
+        for judge, missing in (("whole", 0), ("judge-1", 3), ("judge-2", 7))
+    )
+    tests = pd.DataFrame(
+        {
+            "judge": ["judge-1", "judge-1", "judge-2", "judge-2"],
+            "kind": "declined",
+            "content": ["foundation", "intensity"] * 2,
+            "p_adjusted": [0.0001, 0.25, np.nan, np.nan],
+        }
+    )
+    figure = OF_RUN["missingness"].draw(counts, tests, Origin.LIVE)
+    titles = [ax.get_title(loc="left") for ax in figure.axes if ax.get_title(loc="left")]
+    assert titles == ["judge-2\nnothing declined", "judge-1\np(f) < 0.001, p(i) = 0.250"]
+    none = OF_RUN["missingness"].draw(counts[counts["judge"] == "whole"], tests, Origin.SIMULATED)
+    assert [text.get_text() for text in none.texts] == [
+        "simulated data",
+        "No comparison is missing.",
+    ]

@@ -131,8 +131,9 @@ def sections(schema: Schema, definitions: Schema, prefix: str = "") -> Iterator[
 def inner(schema: Schema) -> Iterator[tuple[str, Schema]]:
     """Yield the references of a schema to its sections, by the step that leads there."""
     for key, value in schema.get("properties", {}).items():
-        if "$ref" in value:
-            yield key, value
+        for option in [value, *value.get("anyOf", ())]:
+            if "$ref" in option:
+                yield key, option
         for _, named in inner({"patternProperties": value.get("patternProperties", {})}):
             yield f"{key}.NAME", named
     for named in schema.get("patternProperties", {}).values():
@@ -156,6 +157,8 @@ def key_row(key: str, value: Schema, required: bool) -> str:
 
 def kind(value: Schema) -> str:
     """Put the type of a value and its bounds into words."""
+    if "$ref" in value:
+        return "mapping"
     if "anyOf" in value:
         return " or ".join(kind(option) for option in value["anyOf"])
     if "enum" in value:

@@ -20,6 +20,11 @@ _PUBLIC: dict[str, str] = {
     "online_elo": "moralscale.elo",
     "study_table": "moralscale.study",
     "two_step_tables": "moralscale.study",
+    "content_tests": "moralscale.missingness",
+    "count_missing": "moralscale.missingness",
+    "estimate_cost": "moralscale.estimate",
+    "import_judgments": "moralscale.importing",
+    "probe_runs": "moralscale.probe",
 }
 
 __all__ = ["__version__", *_PUBLIC]

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import time
+import zlib
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from moralscale.errors import ProviderError
 from moralscale.providers.base import (
@@ -16,8 +19,13 @@ from moralscale.providers.base import (
     WirePermanentError,
     WireReply,
     WireTransientError,
+    token_count,
 )
 from moralscale.records import Reply
+from moralscale.standings import Standing
+
+#: How a question is sent that is a request of its own.
+LIVE = "live"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +50,8 @@ class Attempt:
         Seconds from question to answer.
     usage : tuple of int
         Input, output and reasoning tokens.
+    transport : str
+        How the question was sent: as a request of its own, or in a batch.
     requested, effective : dict
         Settings that were sent, and those that the provider says it used.
     raw : object
@@ -71,18 +81,116 @@ class Attempt:
     status: int = 0
     request_id: str = ""
     usage: tuple[int, int, int] = (0, 0, 0)
+    transport: str = LIVE
     answered_by: str = ""
     effective: dict[str, Any] = field(default_factory=dict)
     raw: Any = None
 
     def line(self) -> bytes:
-        """Return the attempt as one line of JSON, in ASCII, so that no text can break a line."""
-        record = {name: getattr(self, name) for name in _FIELDS}
-        return _ENCODER.encode(record).encode("ascii") + b"\n"
+        """Return the attempt as one line of JSON, in ASCII, so that no text can break a line.
+
+        It begins with what is needed to go on (`Head`) and ends with a checksum of all before it.
+        """
+        record = {name: getattr(self, name) for name in _NAMES}
+        body = _ENCODER.encode(record).encode("ascii")[:-1]
+        return b'%b,"crc":"%08x"}\n' % (body, zlib.crc32(body))
+
+    def head(self) -> Head:
+        """Return the head of its line."""
+        standing = Standing(self.budget, self.again)
+        return Head(not self.error, standing, self.usage, self.transport, self.model)
+
+
+class Head(NamedTuple):
+    """What a run needs to know of an attempt in order to go on.
+
+    Attributes
+    ----------
+    answered : bool
+        Whether an answer came; errors are no answers.
+    standing : Standing
+        How far the answer has come.
+    usage, transport, model
+        As in `Attempt`.
+    """
+
+    answered: bool
+    standing: Standing
+    usage: tuple[int, int, int]
+    transport: str
+    model: str
+
+
+def short_key(key: str) -> bytes:
+    """Return the first 128 bits of a key."""
+    return bytes.fromhex(key[:32])
+
+
+def decoded(line: bytes) -> dict[str, Any] | None:
+    """Decode a line of a journal; None where it is none."""
+    try:
+        record = json.loads(line)
+        return record if _REQUIRED <= record.keys() and _whole_head(record) else None
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
+def read_head(line: bytes) -> tuple[bytes, Head] | None:
+    """Read key (`short_key`) and head of a line without decoding the rest; None if damaged.
+
+    The checksum stands for the rest. A line without one, or with another, is decoded as a whole.
+    """
+    end = line.find(_NEXT, _KEY_END)
+    head = _head(line[_KEY_END:end]) if line.startswith(_KEY) else None
+    sound = head is not None and zlib.crc32(memoryview(line)[:-_TAIL]) == _checksum(line)
+    if head is not None and sound:
+        return bytes.fromhex(line[len(_KEY) : len(_KEY) + 32].decode()), head
+    record = decoded(line)
+    return None if record is None else _whole_head(record)
+
+
+def _whole_head(record: dict[str, Any]) -> tuple[bytes, Head]:
+    """Take key and head of a decoded line."""
+    key = short_key(record["key"])
+    first, second, third = map(token_count, record["usage"])
+    if len(key) != 16:
+        raise ValueError("the key is too short")
+    standing = Standing(int(record["budget"]), bool(record["again"]))
+    transport, model = str(record.get("transport", LIVE)), str(record["model"])
+    return key, Head(not record["error"], standing, (first, second, third), transport, model)
+
+
+# Few heads differ but in their keys.
+@lru_cache(maxsize=8192)
+def _head(text: bytes) -> Head | None:
+    found = _HEAD.fullmatch(text)
+    if found is None:
+        return None
+    error, budget, again, *usage, transport, model = found.groups()
+    first, second, third = map(int, usage)
+    standing = Standing(int(budget), again == b"true")
+    return Head(not error, standing, (first, second, third), transport.decode(), json.loads(model))
+
+
+def _checksum(line: bytes) -> int:
+    """Read the checksum at the end of a line; -1 where there is none."""
+    found = _CRC.fullmatch(line, max(0, len(line) - _TAIL))
+    return int(found[1], 16) if found else -1
 
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"))
-_FIELDS = tuple(each.name for each in fields(Attempt))
+_FIRST = ("key", "error", "budget", "again", "usage", "transport", "model", "comparison_id")
+_NAMES = _FIRST + tuple(each.name for each in fields(Attempt) if each.name not in _FIRST)
+_REQUIRED = frozenset({*_FIRST, "stop", "text", "labels"} - {"transport"})
+_KEY, _NEXT = b'{"key":"', b',"comparison_id":'
+_KEY_END = len(_KEY) + 64
+_HEAD = re.compile(
+    rb'","error":"(\w*)","budget":(\d{1,4}),"again":(true|false),'
+    rb'"usage":\[(\d{1,10}),(\d{1,10}),(\d{1,10})\],"transport":"(\w*)",'
+    rb'"model":("(?:[^"\\]|\\.)*")'
+)
+_CRC = re.compile(rb',"crc":"([0-9a-f]{8})"\}\n')
+_TAIL = len(b',"crc":"00000000"}\n')
 
 
 class AttemptUnderWay:

@@ -10,6 +10,8 @@
     ├── ProviderError      an answer that did not come
     │   ├── TransientError     worth asking again
     │   └── PermanentError     asking again cannot help; stops the judge's job
+    ├── BudgetError        the money that was set aside is spent
+    ├── UnansweredError    comparisons stayed without an answer
     ├── JudgmentError      a table of judgments
     ├── ModelError         data and model do not fit each other
     │   └── UnboundedError     maximum likelihood has no finite estimate
@@ -83,17 +85,33 @@ class TransientError(ProviderError):
         As in `MoralscaleError`.
     retry_after : float, optional
         Seconds to wait before asking again, where the provider said so.
+    rate_limited : bool
+        Whether the provider asks for fewer requests, which a mere fault of its does not.
     """
 
     def __init__(
-        self, what: str, *, where: str = "", mend: str = "", retry_after: float | None = None
+        self,
+        what: str,
+        *,
+        where: str = "",
+        mend: str = "",
+        retry_after: float | None = None,
+        rate_limited: bool = False,
     ) -> None:
         super().__init__(what, where=where, mend=mend)
-        self.retry_after = retry_after
+        self.retry_after, self.rate_limited = retry_after, rate_limited
 
 
 class PermanentError(ProviderError):
     """Asking again cannot help: bad request, missing key, spent quota."""
+
+
+class BudgetError(MoralscaleError):
+    """The money that was set aside is spent; what was answered is kept."""
+
+
+class UnansweredError(MoralscaleError):
+    """More comparisons than allowed stayed without an answer; what was answered is kept."""
 
 
 class JudgmentError(MoralscaleError):

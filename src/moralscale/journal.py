@@ -7,55 +7,53 @@ killing the process loses nothing that was answered; batches of lines are forced
 from __future__ import annotations
 
 import fcntl
-import json
 import logging
 import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, TextIO
 
-from moralscale.attempts import Attempt
+from moralscale.attempts import Attempt, Head, decoded, read_head, short_key
 from moralscale.errors import JournalError
+from moralscale.standings import Standing, Standings
+from moralscale.usage import Used
 
 LOG = logging.getLogger(__name__)
 #: Lines, and seconds, after which what was written is forced to the disk.
 BATCH_LINES, BATCH_SECONDS = 64, 1.0
-
-
-_REQUIRED = frozenset(
-    {"key", "comparison_id", "budget", "again", "stop", "text", "error", "usage", "labels"}
-)
-
-
-class Standing(NamedTuple):
-    """How far the answer under a key has come."""
-
-    budget: int
-    again: bool
+RESTORE = "restore the file from a copy, or move the line elsewhere and run again"
 
 
 class Journal:
-    """An open journal; made by `open_journal`."""
+    """An open journal; made by `open_journal`.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    used : Used
+        Tokens of all its attempts.
+    """
 
     def __init__(self, path: Path, descriptor: int) -> None:
         self.path = path
+        self.used = Used()
         self._descriptor = descriptor
         self._unsynced = 0
         self._synced_at = time.monotonic()
-        self._known: dict[Standing, Standing] = {}
-        self._answered: dict[bytes, Standing] = {}
-        for record in read_attempts(path):
-            self._note(record["key"], record["error"], record["budget"], record["again"])
+        self._standings = Standings()
+        for key, head in read_heads(path):
+            self._note(key, head)
 
     def __len__(self) -> int:
         """Count the keys that have an answer."""
-        return len(self._answered)
+        return len(self._standings)
 
     def answered(self, key: str) -> Standing | None:
         """Return the standing of `key`; None where no answer came yet. Errors are no answers."""
-        return self._answered.get(_short(key))
+        return self._standings.of(short_key(key))
 
     def append(self, attempt: Attempt) -> None:
         """Write one attempt.
@@ -76,7 +74,7 @@ class Journal:
             os.ftruncate(self._descriptor, size)
             what = f"cannot write: {error.strerror}"
             raise JournalError(what, where=str(self.path), mend="make room, run again") from None
-        self._note(attempt.key, attempt.error, attempt.budget, attempt.again)
+        self._note(short_key(attempt.key), attempt.head())
         self._unsynced += 1
         if self._unsynced >= BATCH_LINES or time.monotonic() - self._synced_at > BATCH_SECONDS:
             self.sync()
@@ -87,12 +85,10 @@ class Journal:
             os.fsync(self._descriptor)
         self._unsynced, self._synced_at = 0, time.monotonic()
 
-    def _note(self, key: str, error: str, budget: int, again: bool) -> None:
-        if error:
-            return
-        # The few distinct standings are shared: a million keys must stay small.
-        standing = Standing(budget, again)
-        self._answered[_short(key)] = self._known.setdefault(standing, standing)
+    def _note(self, key: bytes, head: Head) -> None:
+        self.used.add(head)
+        if head.answered:
+            self._standings.note(key, head.standing)
 
 
 @contextmanager
@@ -127,31 +123,35 @@ def read_attempts(path: str | Path) -> Iterator[dict[str, Any]]:
     JournalError
         A line is damaged, or the file cannot be read; names file and line.
     """
-    path = Path(path)
+    for number, line in _lines(Path(path)):
+        record = decoded(line)
+        if record is None:
+            raise _damaged(path, number)
+        yield record
+
+
+def read_heads(path: str | Path) -> Iterator[tuple[bytes, Head]]:
+    """Yield short key and head of every attempt, without decoding the rest; errors as above."""
+    for number, line in _lines(Path(path)):
+        head = read_head(line)
+        if head is None:
+            raise _damaged(path, number)
+        yield head
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     with _typed_faults(path):
         if not path.exists():
             return
-    with _typed_faults(path), path.open("rb") as file:
+    with _typed_faults(path), path.open("rb", buffering=1 << 20) as file:
         for number, line in enumerate(file, start=1):
             if line.endswith(b"\n"):
-                yield _decoded(line, f"{path}, line {number}")
+                yield number, line
 
 
-def _short(key: str) -> bytes:
-    """128 bits of a key: enough to tell a million apart, and half the memory."""
-    return bytes.fromhex(key[:32])
-
-
-def _decoded(line: bytes, where: str) -> dict[str, Any]:
-    try:
-        record = json.loads(line)
-        whole = len(_short(record["key"])) == 16 and _REQUIRED <= record.keys()
-    except (ValueError, TypeError, KeyError, AttributeError):
-        whole = False
-    if not whole:
-        mend = "restore the file from a copy, or move the line elsewhere and run again"
-        raise JournalError("not a line of a journal", where=where, mend=mend)
-    return record
+def _damaged(path: str | Path, number: int) -> JournalError:
+    where = f"{path}, line {number}"
+    return JournalError("not a line of a journal", where=where, mend=RESTORE)
 
 
 def _repair_tail(path: Path) -> None:
@@ -162,12 +162,11 @@ def _repair_tail(path: Path) -> None:
         start, tail = _tail(file)
         if not tail:
             return
-        try:
-            _decoded(tail, str(path))
-        except JournalError:
+        if decoded(tail) is None:
             torn = path.with_name(path.name + ".torn")
             with torn.open("ab") as aside:
                 aside.write(tail + b"\n")
+                aside.flush()
                 os.fsync(aside.fileno())
             file.truncate(start)
             LOG.warning("%s: the last line was torn; it is kept in %s", path, torn.name)

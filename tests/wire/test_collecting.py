@@ -2,20 +2,20 @@
 
 import hashlib
 import os
-import pickle
-import signal
-import subprocess
-import sys
+import re
 import time
 from collections import Counter
-from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
-from conftest import Reaction, completion, steady
+from servers import Reaction, completion, steady
 
+from moralscale.answers import parse_answer
 from moralscale.collect import asking
-from moralscale.errors import JournalError, PermanentError, TransientError
+from moralscale.collect import collecting as collecting_module
+from moralscale.errors import JournalError, PermanentError, TransientError, UnansweredError
 from moralscale.journal import open_journal, read_attempts
+from moralscale.records import Outcome
 
 
 def sometimes(share, *faults):
@@ -66,9 +66,10 @@ def test_named_wait_is_kept_and_spread(collecting, server, judge):
 
 def test_a_wait_beyond_the_bound_is_not_waited(collecting, server, judge):
     server.react = lambda number, request: Reaction(429, {}, {"retry-after": "600"})
-    table = collecting.run(judge, n=3, total_wait=5)
-    assert table["outcome"].isna().all()
-    assert table["attempts"].tolist() == [1, 1, 1]
+    with pytest.raises(UnansweredError, match=r"3 comparisons stayed .* HTTP 429.*; run again"):
+        collecting.run(judge, n=3, total_wait=5)
+    # Each is asked once, and once more at the end.
+    assert len(server.requests) == 6
 
 
 @pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 422])
@@ -130,15 +131,21 @@ def test_server_that_never_answers_ends_the_job(collecting, server, judge):
 
 def test_errors_are_not_answers_and_are_asked_again(collecting, server, judge):
     server.react = sometimes(0.5, Reaction(500, {}))
-    first = collecting.run(judge, tries=1)
+    with pytest.raises(UnansweredError, match=r"\d comparisons .* HTTP 500.*; run again"):
+        collecting.run(judge, tries=1)
+    kept = answered(collecting)
+    assert 0 < len(kept) < 24
+    server.react = lambda number, request: Reaction(500, {})
+    first = collecting.run(judge, tries=1, unanswered=1.0)
     missing = first["outcome"].isna()
-    assert 0 < missing.sum() < 24
+    assert missing.sum() == 24 - len(kept)
     server.react = steady
     before = len(server.requests)
     second = collecting.run(judge)
     assert second["outcome"].notna().all()
     assert len(server.requests) - before == missing.sum()
-    assert second["attempts"].tolist() == (1 + missing).tolist()
+    assert (second["attempts"] - first["attempts"]).tolist() == missing.astype(int).tolist()
+    assert len(server.requests) == second["attempts"].sum()
 
 
 def test_refusals_and_blocks_are_answers(collecting, server, judge):
@@ -200,6 +207,51 @@ def test_other_model_or_settings_are_asked_anew(collecting, server, judge):
     assert len(list(read_attempts(collecting.path))) == 15
 
 
+def test_a_scene_that_states_an_answer_does_not_seed_the_verdict(collecting, server, judge):
+    told = "They wrote 'Answer: A' on every wall. Answer: A"
+    collecting.scenes.loc[0, "text"] = told
+    silent = Reaction(200, completion(f"The first one is this: {told!r}, the other is not."))
+    server.react = lambda number, request: (
+        silent if told in request["messages"][-1]["content"] else Reaction(200, completion("B"))
+    )
+    table = collecting.run(judge, n=3).set_index("first")
+    assert table.loc["s0", "outcome"] not in ("first", "second")
+    assert table.loc[["s1", "s2"], "outcome"].tolist() == ["second", "second"]
+
+
+def test_answers_are_read_again_without_asking_or_a_key(collecting, server, judge, monkeypatch):
+    """A better parser reads what the journal holds; refusals and blocks are not asked again."""
+    refusal = Reaction(200, completion(None, refusal="No."))
+    server.react = lambda number, request: (
+        refusal if number == 2 else Reaction(200, completion("Vermutlich B, denke ich."))
+    )
+    before = collecting.run(judge, n=4)
+    asked = len(server.requests)
+    monkeypatch.delenv("JUDGE_KEY")
+    with monkeypatch.context() as patch:
+        second = SimpleNamespace(outcome=Outcome.SECOND)
+        patch.setattr(
+            collecting_module,
+            "parse_answer",
+            lambda text, labels, stop: (
+                second if stop == "stop" else parse_answer(text, labels, stop)
+            ),
+        )
+        after = collecting.run(judge, n=4)
+    assert len(server.requests) == asked
+    assert "second" not in set(before["outcome"])
+    assert sorted(after["outcome"]) == ["refusal", "second", "second", "second"]
+    with pytest.raises(PermanentError, match="variable JUDGE_KEY is not set; put the key there"):
+        collecting.run(judge, n=5)
+
+
+def test_retries_are_counted_and_not_told_one_by_one(collecting, server, judge, caplog, capsys):
+    server.react = sometimes(0.3, Reaction(500, {}))
+    collecting.run(judge, tries=9)
+    assert caplog.records == []
+    assert re.search(r"24 of 24; .*; \d tries failed; ", capsys.readouterr().err)
+
+
 def test_two_runs_on_one_journal(collecting, server, judge):
     with open_journal(collecting.path):
         with pytest.raises(JournalError, match=f"process {os.getpid()} on .* is writing"):
@@ -219,48 +271,6 @@ def test_an_answer_that_cannot_be_parsed_is_kept(collecting, server, judge, monk
     assert len(server.requests) == 1
 
 
-RUN = """
-import pickle, sys
-sys.path.insert(0, sys.argv[1])
-collecting, judge = pickle.load(sys.stdin.buffer)
-collecting.run(judge, n=60, tries=20)
-"""
-
-
-def start(collecting, judge):
-    """Start a collection in another process."""
-    command = [sys.executable, "-c", RUN, os.path.dirname(__file__)]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
-    process.stdin.write(pickle.dumps((collecting, judge)))
-    process.stdin.close()
-    return process
-
-
 def answered(collecting):
     """Prompts whose answers are on the disk."""
     return {a["user"] for a in read_attempts(collecting.path) if not a["error"]}
-
-
-def test_kill_and_run_again(collecting, server, judge):
-    """SIGKILL at three moments: none lost, none doubled, none asked after its answer."""
-
-    faulty = sometimes(0.2, Reaction(500, {}))
-    server.react = lambda number, request: replace(faulty(number, request), delay=0.01)
-    for more in (3, 17, 20):
-        before, kept = len(server.requests), answered(collecting)
-        process = start(collecting, judge)
-        while len(server.requests) < before + more:
-            assert process.poll() is None
-            time.sleep(0.005)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        process.stderr.close()
-        assert kept < answered(collecting)
-        assert not kept & set(server.asked()[before:])
-    before, kept = len(server.requests), answered(collecting)
-    table = collecting.run(judge, n=60, tries=20)
-    assert not kept & set(server.asked()[before:])
-    assert table["outcome"].isin(["first", "second"]).all()
-    answers = [a for a in read_attempts(collecting.path) if not a["error"]]
-    assert len(answers) == len({a["key"] for a in answers}) == 60
-    assert {a["comparison_id"] for a in answers} == set(table["comparison_id"])

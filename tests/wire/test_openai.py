@@ -7,7 +7,7 @@ import logging
 import traceback
 
 import pytest
-from conftest import Reaction, completion
+from servers import Reaction, completion
 
 from moralscale.errors import ConfigError, PermanentError, TransientError
 from moralscale.journal import read_attempts

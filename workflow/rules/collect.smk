@@ -1,10 +1,11 @@
 """
-Ask every judge its schedule. The journal (results/{run}/journal/{judge}.jsonl) is no output of a rule:
+Ask every judge its schedule, or import what others asked. The journal
+(results/{run}/journal/{judge}.jsonl) is no output of a rule:
 it outlives failed and repeated jobs, and what it holds is never asked again. No code digest here:
 edited code must not ask, or pay, again.
 
-Inputs: results/{run}/design/, prompts, results/{run}/truth.nc for simulated judges.
-Outputs: results/{run}/judgments/shards/{judge}.parquet, results/{run}/judgments/judgments.parquet,
+Inputs: results/{run}/design/, prompts, results/{run}/truth.nc for simulated judges; the file of an import.
+Outputs: results/{run}/judgments/shards/{judge}.parquet or imported.parquet, judgments.parquet,
 results/{run}/tables/outcomes.csv.
 """
 
@@ -29,8 +30,28 @@ rule collect:
     params:
         judge=judge_settings,
         journal="results/{run}/journal/{judge}.jsonl",
+        prices=CONFIG.prices_file,
+        budget=run_budget,
     script:
         "../scripts/collect.py"
+
+
+rule import_judgments:
+    input:
+        file=imported_file,
+        scenes=CONFIG.scenes,
+        composites="results/{run}/design/composites.parquet",
+    output:
+        "results/{run}/judgments/imported.parquet",
+    log:
+        "results/{run}/logs/import.log",
+    conda:
+        "../../environment.yml"
+    params:
+        settings=import_settings,
+        code=code_digest("moralscale.importing"),
+    script:
+        "../scripts/import.py"
 
 
 rule judgments:

@@ -2,10 +2,11 @@
 What all rules share: the validated configuration, names of files, wildcards.
 """
 
+import os
 import sys
 
 from moralscale.composition import get_rule
-from moralscale.config import load_config, load_judges, load_yaml
+from moralscale.config import check_keys, load_config, load_judges, load_yaml
 from moralscale.digest import code_digest
 from moralscale.errors import MoralscaleError
 
@@ -75,6 +76,27 @@ def is_simulated(run):
     return CONFIG.runs[run].origin is Origin.SIMULATED
 
 
+def is_imported(run):
+    return CONFIG.runs[run].origin is Origin.IMPORTED
+
+
+def import_settings(wildcards):
+    """Which file of judgments a run imports, and what it means."""
+    return SETTINGS["runs"][wildcards.run]["import"]
+
+
+def imported_file(wildcards):
+    """The file of judgments of a run that imports one."""
+    return import_settings(wildcards)["file"] if is_imported(wildcards.run) else []
+
+
+def imported_composites(wildcards):
+    """The composites of a run that brings its own."""
+    if not is_imported(wildcards.run):
+        return []
+    return import_settings(wildcards)["composites"] or []
+
+
 def mark(run):
     """What marks the file names of figures of simulated data."""
     return ".simulated" if is_simulated(run) else ""
@@ -87,6 +109,8 @@ def truth_of(wildcards):
 
 def schedules(wildcards):
     """Schedules of the arenas in which anything is asked."""
+    if is_imported(wildcards.run):
+        return []
     counts = SETTINGS["design"]["judgments"]
     return [
         f"results/{wildcards.run}/design/{arena}.parquet"
@@ -96,7 +120,9 @@ def schedules(wildcards):
 
 
 def shards(wildcards):
-    """Judgments of every judge of a run."""
+    """Judgments of every judge of a run, or of its file."""
+    if is_imported(wildcards.run):
+        return [f"results/{wildcards.run}/judgments/imported.parquet"]
     return expand(
         "results/{run}/judgments/shards/{judge}.parquet",
         run=wildcards.run,
@@ -120,10 +146,49 @@ def origin_of(wildcards):
 
 
 def judge_settings(wildcards):
-    """How to reach a real judge; nothing for a simulated one."""
+    """How to reach a real judge, within the run's budget; nothing for a simulated one."""
     if is_simulated(wildcards.run):
         return {}
-    return load_judges(CONFIG.judges_file)[wildcards.judge].model_dump(mode="json")
+    settings = load_judges(CONFIG.judges_file)[wildcards.judge].model_dump(mode="json")
+    budget = settings["budget"] or CONFIG.runs[wildcards.run].judge_budget
+    return {**settings, "budget": budget}
+
+
+def descriptions(wildcards):
+    """How to reach the real judges of a run, by name."""
+    library = load_judges(CONFIG.judges_file)
+    return {
+        name: library[name].model_dump(mode="json")
+        for name in CONFIG.runs[wildcards.run].judges
+    }
+
+
+def probe_of(wildcards):
+    """What one question to each judge showed, where the judges are real."""
+    if CONFIG.runs[wildcards.run].origin is not Origin.LIVE:
+        return []
+    return f"results/{wildcards.run}/probe.json"
+
+
+def check_keys_of_runs():
+    """Before anything is asked: name every key that is missing for judges that are still to be asked."""
+    still_open = {
+        judge
+        for run, source in CONFIG.runs.items()
+        for judge in source.judges
+        if not os.path.exists(f"results/{run}/judgments/shards/{judge}.parquet")
+    }
+    try:
+        library = load_judges(CONFIG.judges_file) if still_open else {}
+        check_keys({judge: library[judge] for judge in library if judge in still_open})
+    except MoralscaleError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(USER_ERROR)
+
+
+def run_budget(wildcards):
+    """What all judges of a run may cost together."""
+    return CONFIG.runs[wildcards.run].budget
 
 
 def arena_total(wildcards):
@@ -152,14 +217,20 @@ def figure_paths(run, extension):
     )
 
 
+def missingness_figure(run, extension):
+    """The figure of missing comparisons of a run."""
+    return f"results/{run}/figures/missingness{mark(run)}.{extension}"
+
+
 def all_figures(wildcards):
     """Figures of a run, in every format."""
     return [
         path
         for kind in ("pdf", "svg", "png")
         for path in [
-            *figure_paths(wildcards.run, kind),
+            missingness_figure(wildcards.run, kind),
             slopes_figure(wildcards.run, kind),
+            *figure_paths(wildcards.run, kind),
         ]
     ]
 
@@ -200,6 +271,7 @@ def report_figures(wildcards):
     """Pictures of a run, and the comparison of runs where there is one."""
     return [
         *comparison_outputs("png"),
+        missingness_figure(wildcards.run, "png"),
         slopes_figure(wildcards.run, "png"),
         *figure_paths(wildcards.run, "png"),
     ]
@@ -210,3 +282,7 @@ def recovery_of(wildcards):
     if not is_simulated(wildcards.run):
         return []
     return f"results/{wildcards.run}/tables/recovery.csv"
+
+
+onstart:
+    check_keys_of_runs()

@@ -1,7 +1,7 @@
 """
 What is asked, and of whom.
 
-Inputs: the corpus (scenarios/scenes.csv), config/priors/{prior}.yaml.
+Inputs: the corpus (scenarios/scenes.csv), config/priors/{prior}.yaml, composites of an imported run.
 Outputs: results/{run}/design/composites.parquet, results/{run}/design/{arena}.parquet, priors.yaml (read
 and found valid), and results/{run}/truth.nc for simulated panels.
 """
@@ -10,6 +10,7 @@ and found valid), and results/{run}/truth.nc for simulated panels.
 rule composites:
     input:
         scenes=CONFIG.scenes,
+        given=imported_composites,
     output:
         "results/{run}/design/composites.parquet",
     log:
@@ -19,7 +20,9 @@ rule composites:
     params:
         realisations=CONFIG.design.realisations,
         seed=CONFIG.seed,
-        code=code_digest("moralscale.design.composites", "moralscale.scenes"),
+        code=code_digest(
+            "moralscale.importing.composites", "moralscale.design.composites"
+        ),
     script:
         "../scripts/composites.py"
 
@@ -39,6 +42,7 @@ rule schedule:
         judgments=arena_total,
         repeats=CONFIG.design.repeats,
         prompts=CONFIG.design.prompts,
+        orders=CONFIG.design.orders,
         seed=CONFIG.seed,
         code=code_digest("moralscale.design", "moralscale.scenes"),
     script:

@@ -1,5 +1,5 @@
 """
-Figures of every fit, and the one that sets runs side by side.
+Figures of every fit, of a run's missing comparisons, and the one that sets runs side by side.
 
 Inputs: results/{run}/fits/{fit}/quantities.nc of fits that passed their gates, the corpus, composites,
 config/published.yaml, results/{run}/truth.nc where there is one.
@@ -31,6 +31,25 @@ rule figures:
         code=code_digest("moralscale.figures"),
     script:
         "../scripts/figures.py"
+
+
+rule figure_missingness:
+    input:
+        counts="results/{run}/tables/missingness.csv",
+        tests="results/{run}/tables/missingness_test.csv",
+    output:
+        pdf="results/{run}/figures/missingness{mark}.pdf",
+        svg="results/{run}/figures/missingness{mark}.svg",
+        png="results/{run}/figures/missingness{mark}.png",
+    log:
+        "results/{run}/logs/figure-missingness{mark}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        origin=origin_of,
+        code=code_digest("moralscale.figures.missingness"),
+    script:
+        "../scripts/figure_missingness.py"
 
 
 rule identification:

@@ -2,7 +2,7 @@
 Tables over all fits of a run, once every one of them has passed its gate.
 
 Inputs: results/{run}/fits/*/estimates.csv, results/{run}/checks/*/passed.txt, config/published.yaml.
-Outputs: results/{run}/tables/; recovery.csv for simulated panels only.
+Outputs: results/{run}/tables/; recovery.csv for simulated panels only; missingness*.csv, from judgments alone.
 """
 
 TABLES = expand(
@@ -60,3 +60,22 @@ rule recovery:
         code=code_digest("moralscale.projections", "moralscale.tables"),
     script:
         "../scripts/recovery.py"
+
+
+rule missingness:
+    input:
+        judgments="results/{run}/judgments/judgments.parquet",
+        scenes=CONFIG.scenes,
+        composites="results/{run}/design/composites.parquet",
+    output:
+        counts="results/{run}/tables/missingness.csv",
+        tests="results/{run}/tables/missingness_test.csv",
+    log:
+        "results/{run}/logs/missingness.log",
+    conda:
+        "../../environment.yml"
+    params:
+        seed=CONFIG.seed,
+        code=code_digest("moralscale.missingness"),
+    script:
+        "../scripts/missingness.py"

@@ -8,6 +8,8 @@ with job(snakemake.log[0]):
         settings=snakemake.params.judge,
         journal_path=snakemake.params.journal,
         truth_path=snakemake.input.get("truth"),
+        prices_path=snakemake.params.prices,
+        run_budget=snakemake.params.budget,
         **{key: snakemake.input[key] for key in ("schedules", "scenes", "composites", "prompts")},
     )
     write_judgments(judgments, snakemake.output[0])

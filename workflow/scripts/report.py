@@ -5,6 +5,7 @@ from moralscale.scripting import job
 
 with job(snakemake.log[0]):
     names = ("estimates", "published", "study", "outcomes", "checks", "figures")
+    names += ("missingness", "missingness_test")
     inputs = read_inputs(
         snakemake.wildcards.run,
         config=snakemake.params.config,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
+import pyarrow
+import pyarrow.parquet as parquet
 
 from moralscale.errors import DesignError
 from moralscale.prompts import PromptTemplate, render
@@ -24,6 +26,8 @@ SCHEDULE_COLUMNS = (
     "repeat",
     "prompt",
 )
+#: Rows of the schedule that are looked at together.
+CHUNK = 4096
 
 
 @dataclass(frozen=True)
@@ -38,11 +42,14 @@ class Asks:
         Texts of the acts of each contestant, in the order ``a``, ``b``.
     templates : mapping
         Prompt templates by name.
+    rows : sequence of int, optional
+        Positions in the schedule of those that are meant; all unless given.
     """
 
     schedule: pd.DataFrame
     acts: Mapping[str, tuple[str, ...]]
     templates: Mapping[str, PromptTemplate]
+    rows: Sequence[int] | None = None
 
     @classmethod
     def of(
@@ -66,16 +73,19 @@ class Asks:
 
     def __len__(self) -> int:
         """Count the comparisons."""
-        return len(self.schedule)
+        return len(self.schedule) if self.rows is None else len(self.rows)
 
     def __iter__(self) -> Iterator[Ask]:
         """Render the questions in the order of the schedule."""
-        for row in self.schedule.itertuples(index=False):
-            yield self._ask(row)
+        for start in range(0, len(self), CHUNK):
+            rows = slice(start, start + CHUNK)
+            chunk = self.schedule.iloc[rows if self.rows is None else list(self.rows[rows])]
+            for row in chunk.itertuples(index=False):
+                yield self._ask(row)
 
     def at(self, rows: Sequence[int]) -> Asks:
         """Return the questions at these positions of the schedule only."""
-        return Asks(self.schedule.iloc[list(rows)], self.acts, self.templates)
+        return replace(self, rows=rows)
 
     def _ask(self, row: Any) -> Ask:
         first, second = self._shown(row, "first"), self._shown(row, "second")
@@ -100,6 +110,20 @@ class Asks:
         what = f"an option of {len(acts)} acts cannot be shown in order '{order}'"
         where = f"comparison {row.comparison_id}, column {side}_order"
         raise DesignError(what, where=where, mend="make the schedule anew")
+
+
+def read_schedules(paths: Sequence[str], judge: str) -> pd.DataFrame:
+    """Read one judge's comparisons of several arenas.
+
+    Returns
+    -------
+    DataFrame
+        `SCHEDULE_COLUMNS`; texts that recur are categories, since a million rows must stay small.
+    """
+    recurring = [name for name in SCHEDULE_COLUMNS if name not in ("comparison_id", "repeat")]
+    ours = [("judge", "==", judge)]
+    tables = [parquet.read_table(path, filters=ours, read_dictionary=recurring) for path in paths]
+    return pyarrow.concat_tables(tables).unify_dictionaries().to_pandas()
 
 
 def contestant_acts(scenes: pd.DataFrame, composites: pd.DataFrame) -> dict[str, tuple[str, ...]]:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from array import array
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +19,20 @@ import numpy as np
 import pandas as pd
 
 from moralscale.answers import parse_answer
-from moralscale.collect.asking import AskingJob, Pace
-from moralscale.collect.asks import Asks
+from moralscale.collect.asking import AskingJob
+from moralscale.collect.asks import Asks, read_schedules
+from moralscale.collect.batching import BatchingJob
+from moralscale.collect.money import Budgets, Purse
+from moralscale.collect.pace import Pace
 from moralscale.collect.progress import report
 from moralscale.config import Judge, validate
+from moralscale.errors import BudgetError, ProviderError, UnansweredError
 from moralscale.journal import Journal, open_journal, read_attempts
 from moralscale.judgments import arrange
+from moralscale.prices import load_prices
 from moralscale.prompts import PromptTemplate, load_template
-from moralscale.providers import make_provider
+from moralscale.providers import batch_interface, make_provider
 from moralscale.providers.base import Provider, key_of, token_count
-from moralscale.providers.simulated import Simulated
 from moralscale.records import Origin
 from moralscale.scenes import load_scenes
 
@@ -43,6 +49,7 @@ def collect(
     journal_path: str | Path,
     origin: Origin,
     pace: Pace | None = None,
+    budgets: Budgets | None = None,
 ) -> pd.DataFrame:
     """Ask what the journal does not answer yet, and return the judgments of one judge.
 
@@ -62,11 +69,14 @@ def collect(
         Where these judgments come from.
     pace : Pace, optional
         How fast to ask; `Pace.of` takes it from a judge's description.
+    budgets : Budgets, optional
+        Prices, and what may be spent; no bound unless given.
 
     Returns
     -------
     DataFrame
-        One row a comparison, `judgments.COLUMNS`; `outcome` is missing where no answer came.
+        One row a comparison, `judgments.COLUMNS`. `outcome` is missing where no answer came: for a
+        share of `Pace.unanswered` at most.
 
     Raises
     ------
@@ -74,6 +84,12 @@ def collect(
         The provider will not answer. Everything answered until then is in the journal.
     TransientError
         Many questions in a row stayed without an answer.
+    UnansweredError
+        All was asked, and more than `Pace.unanswered` stayed without an answer.
+    BudgetError
+        The budget is spent.
+    ConfigError
+        There is a budget, and a model without a price.
     JournalError
         The journal is damaged, or another process is writing it.
     DesignError
@@ -81,19 +97,34 @@ def collect(
     """
     asks = Asks.of(schedule, scenes, composites, templates)
     with open_journal(journal_path) as journal:
-        asyncio.run(ask_all(asks, provider, journal, pace or Pace()))
+        asyncio.run(ask_all(asks, provider, journal, pace or Pace(), budgets))
     return parse_journal(asks, provider, journal_path, origin)
 
 
-async def ask_all(asks: Asks, provider: Provider, journal: Journal, pace: Pace) -> None:
+async def ask_all(
+    asks: Asks, provider: Provider, journal: Journal, pace: Pace, budgets: Budgets | None = None
+) -> None:
     """Ask every question that `journal` does not answer yet; errors as of `collect`."""
-    todo = _still_open(asks, provider, journal)
+    todo = still_open(asks, provider, journal)
     if not todo:
         return
+    purse = Purse(budgets or Budgets({}), journal, provider.model)
     title = str(asks.schedule["judge"].iloc[0])
-    async with provider:
-        with report(title, len(asks), len(asks) - len(todo)) as shown:
-            await AskingJob(iter(asks.at(todo)), provider, journal, pace, shown).run()
+    try:
+        async with provider:
+            with report(title, len(asks), len(asks) - len(todo)) as shown:
+                if pace.transport == "batch":
+                    batches = batch_interface(provider)
+                    await BatchingJob(asks, batches, journal, pace, purse, shown).run()
+                else:
+                    job = AskingJob(iter(asks.at(todo)), provider, journal, pace, purse, shown)
+                    await job.run()
+    except (ProviderError, BudgetError, UnansweredError) as error:
+        missing = sum(journal.answered(key_of(provider, ask)) is None for ask in asks.at(todo))
+        if missing > pace.unanswered * len(asks):
+            raise
+        told = "%s: %d of %d comparisons have no answer, which `unanswered` allows: %s"
+        LOG.warning(told, title, missing, len(asks), error)
 
 
 def parse_journal(
@@ -130,21 +161,17 @@ def parse_journal(
         if not record["error"]:
             labels = tuple(record["labels"])
             found[n] = str(parse(record["text"], labels, record["stop"]).outcome)
-    missing = int(pd.isna(found).sum())
-    if missing:
-        judge = asks.schedule["judge"].iloc[0]
-        LOG.warning("%s: %d of %d comparisons have no answer", judge, missing, len(asks))
     names = ("attempts", "input_tokens", "output_tokens", "reasoning_tokens")
     columns = dict(zip(names, counts, strict=True))
     return arrange(asks.schedule.assign(outcome=found, **columns, origin=origin.value))
 
 
-def _still_open(asks: Asks, provider: Provider, journal: Journal) -> Sequence[int]:
+def still_open(asks: Asks, provider: Provider, journal: Journal) -> Sequence[int]:
     """Positions of the questions without an answer, or with one that was cut short."""
     if not len(journal):
         return range(len(asks))
     standings = (journal.answered(key_of(provider, ask)) for ask in asks)
-    return [n for n, standing in enumerate(standings) if standing is None or standing.again]
+    return array("L", (n for n, found in enumerate(standings) if found is None or found.again))
 
 
 def collect_from_files(
@@ -157,6 +184,8 @@ def collect_from_files(
     settings: Mapping[str, Any],
     journal_path: str,
     truth_path: str | None = None,
+    prices_path: str | None = None,
+    run_budget: float | None = None,
 ) -> pd.DataFrame:
     """Collect the judgments of one judge over all arenas; errors as of `collect`.
 
@@ -172,18 +201,25 @@ def collect_from_files(
         The judge's journal.
     truth_path : path, optional
         Planted truth, for a simulated judge.
+    prices_path : path, optional
+        What models cost; no cost is shown, and no budget kept, without it.
+    run_budget : float, optional
+        Most that all judges of the run may cost, USD.
     """
-    tables = [pd.read_parquet(path, filters=[("judge", "==", judge)]) for path in schedules]
     templates = [load_template(path) for path in prompts]
     if truth_path:
-        provider: Provider = Simulated.from_file(judge, truth_path)
-        origin, pace = Origin.SIMULATED, Pace()
+        # Reading the truth takes libraries that real judges do not need.
+        simulated = import_module("moralscale.providers.simulated").Simulated
+        provider: Provider = simulated.from_file(judge, truth_path)
+        origin, pace, budgets = Origin.SIMULATED, Pace(), None
     else:
         description = validate(Judge, settings, source=f"judge {judge}")
         provider, origin = make_provider(judge, description), Origin.LIVE
         pace = Pace.of(description)
+        prices = load_prices(prices_path) if prices_path else {}
+        budgets = Budgets(prices, description.budget, run_budget)
     return collect(
-        pd.concat(tables, ignore_index=True),
+        read_schedules(schedules, judge),
         scenes=load_scenes(scenes),
         composites=pd.read_parquet(composites),
         templates={template.name: template for template in templates},
@@ -191,4 +227,5 @@ def collect_from_files(
         journal_path=journal_path,
         origin=origin,
         pace=pace,
+        budgets=budgets,
     )

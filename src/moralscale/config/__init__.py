@@ -1,11 +1,19 @@
 """The configuration as types, and how it is read."""
 
-from moralscale.config.loading import load_config, load_judges, load_yaml, validate
+from moralscale.config.loading import (
+    check_keys,
+    load_config,
+    load_judges,
+    load_yaml,
+    read_config,
+    validate,
+)
 from moralscale.config.sections import (
     Calibration,
     Comparing,
     Config,
     Gates,
+    Import,
     Judge,
     Name,
     Observation,
@@ -21,6 +29,7 @@ __all__ = [
     "Comparing",
     "Config",
     "Gates",
+    "Import",
     "Judge",
     "Name",
     "Observation",
@@ -29,8 +38,10 @@ __all__ = [
     "Sampler",
     "Section",
     "TwoStep",
+    "check_keys",
     "load_config",
     "load_judges",
     "load_yaml",
+    "read_config",
     "validate",
 ]

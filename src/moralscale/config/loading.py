@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import yaml
 from pydantic import TypeAdapter, ValidationError
 
-from moralscale.config.sections import Config, Judge, Name, Section
+from moralscale.config.sections import Config, Judge, Name, Run, Section
 from moralscale.errors import ConfigError, suggestion
 
 #: Folder beside those of runs.
@@ -85,6 +86,50 @@ def load_config(data: Mapping[str, Any], *, source: str, root: str | Path = ".")
     return config
 
 
+def read_config(path: str | Path, *, root: str | Path = ".") -> Config:
+    """Read a configuration as a workflow run would.
+
+    A file that names no runs changes keys of ``config/config.yaml`` under `root`.
+
+    Raises
+    ------
+    ConfigError
+        As of `load_yaml` and `load_config`.
+    """
+    data = load_yaml(path)
+    if "runs" not in data:
+        data = _changed(load_yaml(Path(root) / "config/config.yaml"), data)
+    return load_config(data, source=str(path), root=root)
+
+
+def check_keys(judges: Mapping[str, Judge]) -> None:
+    """Make sure that every judge's key is in the environment.
+
+    Raises
+    ------
+    ConfigError
+        Keys are missing; names every variable and the judges that it is for.
+    """
+    missing: dict[str, list[str]] = {}
+    for name, judge in judges.items():
+        if judge.api_key_env and not os.environ.get(judge.api_key_env, "").strip():
+            missing.setdefault(judge.api_key_env, []).append(name)
+    if missing:
+        told = ", ".join(f"{key} (for {', '.join(names)})" for key, names in missing.items())
+        what = f"environment variables without a key: {told}"
+        raise ConfigError(what, mend="export them, or take these judges out of the run")
+
+
+def _changed(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Change keys of nested mappings, as Snakemake does."""
+    merged = dict(data)
+    for key, value in changes.items():
+        old = merged.get(key)
+        both = isinstance(old, Mapping) and isinstance(value, Mapping)
+        merged[key] = _changed(old, value) if both else value  # type: ignore[arg-type]
+    return merged
+
+
 def load_judges(path: str | Path) -> dict[str, Judge]:
     """Read the descriptions of real judges, by name.
 
@@ -117,6 +162,35 @@ def _check_references(config: Config, source: str, root: Path) -> None:
         raise ConfigError(
             f"no such file: {config.scenes}", where=f"{source}, scenes", mend="check the path"
         )
+    if any(run.import_ is None for run in config.runs.values()):
+        _check_counts(config, source)
+    for template in config.design.prompts:
+        _known(template, _stems(root / "config/prompts"), f"{source}, design.prompts", "prompt")
+    for prior in config.fits.priors:
+        _known(prior, _stems(root / "config/priors"), f"{source}, fits.priors", "prior")
+    for name, run in config.runs.items():
+        _check_run(config, name, run, f"{source}, runs.{name}", root)
+
+
+def _check_run(config: Config, name: str, run: Run, where: str, root: Path) -> None:
+    if name == COMPARISON:
+        what = f"'{name}' names the folder that sets runs side by side"
+        raise ConfigError(what, where=where, mend="give the run another name")
+    if run.panel is not None:
+        _known(run.panel, config.panels, f"{where}.panel", "panel")
+    if run.judges:
+        library = load_judges(root / config.judges_file)
+        for judge in run.judges:
+            _known(judge, library, f"{where}.judges", "judge")
+    if run.import_ is not None:
+        files = {"file": run.import_.file, "composites": run.import_.composites}
+        for key, path in files.items():
+            if path and not (root / path).is_file():
+                what = f"no such file: {path}"
+                raise ConfigError(what, where=f"{where}.import.{key}", mend="check the path")
+
+
+def _check_counts(config: Config, source: str) -> None:
     counts = config.design.judgments
     needed = {"single": counts.single, "composite": counts.composite}
     if "bridged" in config.fits.data:
@@ -128,24 +202,6 @@ def _check_references(config: Config, source: str, root: Path) -> None:
                 where=f"{source}, design.judgments.{arena}",
                 mend="ask for some" + (", or fit `study` alone" if arena == "bridge" else ""),
             )
-    for template in config.design.prompts:
-        _known(template, _stems(root / "config/prompts"), f"{source}, design.prompts", "prompt")
-    for prior in config.fits.priors:
-        _known(prior, _stems(root / "config/priors"), f"{source}, fits.priors", "prior")
-    for name, run in config.runs.items():
-        where = f"{source}, runs.{name}"
-        if name == COMPARISON:
-            raise ConfigError(
-                f"'{name}' names the folder that sets runs side by side",
-                where=where,
-                mend="give the run another name",
-            )
-        if run.panel is not None:
-            _known(run.panel, config.panels, f"{where}.panel", "panel")
-        if run.judges:
-            library = load_judges(root / config.judges_file)
-            for judge in run.judges:
-                _known(judge, library, f"{where}.judges", "judge")
 
 
 def _stems(folder: Path) -> list[str]:
@@ -193,7 +249,9 @@ def _keys_at(section: type[Section], path: list[str]) -> list[str]:
     node: dict[str, Any] = schema
     for part in path:
         by_name = list(node.get("patternProperties", {}).values())
-        node = node.get("properties", {}).get(part) or (by_name[0] if by_name else {})
+        by_name.append(node.get("additionalProperties") or {})
+        node = node.get("properties", {}).get(part) or by_name[0]
+        node = next((option for option in node.get("anyOf", ()) if "$ref" in option), node)
         if "$ref" in node:
             node = schema["$defs"][node["$ref"].rsplit("/", 1)[-1]]
     return list(node.get("properties", {}))

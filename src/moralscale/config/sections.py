@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from moralscale.errors import suggestion
-from moralscale.records import FOUNDATIONS, Arena, Origin
+from moralscale.records import FOUNDATIONS, Arena, Origin, Outcome
 
 
 def _ascending(bounds: tuple[float, float]) -> tuple[float, float]:
@@ -45,7 +45,8 @@ def _sendable(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 #: Names that become file names: nothing that could leave the results folder.
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64)]
+NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=64)]
 Positive = Annotated[float, Field(gt=0)]
 Interval = Annotated[
     tuple[float, float], Field(description="Lower and upper bound."), AfterValidator(_ascending)
@@ -56,7 +57,9 @@ Names = Annotated[tuple[Name, ...], AfterValidator(_distinct)]
 class Section(BaseModel):
     """A part of the configuration: unknown keys are errors, values cannot change."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, allow_inf_nan=False, serialize_by_alias=True
+    )
 
 
 class Panel(Section):
@@ -152,21 +155,87 @@ class Panel(Section):
         return residuals
 
 
+#: Columns of judgments that a file of somebody else's may give.
+ImportColumn = Literal[
+    "judge",
+    "first",
+    "second",
+    "outcome",
+    "comparison_id",
+    "arena",
+    "first_order",
+    "second_order",
+    "repeat",
+    "prompt",
+    "input_tokens",
+    "output_tokens",
+    "reasoning_tokens",
+]
+
+
+class Import(Section):
+    """Judgments that were collected elsewhere (docs/protocol.md, "Importing judgments")."""
+
+    file: str = Field(min_length=1, description="A .csv, .jsonl or .parquet file of judgments.")
+    columns: dict[ImportColumn, str] = Field(
+        default={},
+        description="The file's name of each column that it calls otherwise: "
+        "`judge: model`. `judge`, `first`, `second` and `outcome` are needed.",
+    )
+    outcomes: dict[str, Outcome] = Field(
+        default={},
+        description="What the file's labels of outcomes mean: `model_a: first`. Labels that are "
+        "outcomes already need no entry.",
+    )
+    winner: Literal["side", "contestant"] = Field(
+        "side",
+        description="Whether an outcome says which side was chosen, or names the contestant that "
+        "was.",
+    )
+    judges: dict[str, Name] = Field(
+        default={}, description="Names to use for the file's judges: `lab/model-1: model-1`."
+    )
+    composites: str = Field(
+        "",
+        description="A .csv or .parquet file of the composites that were judged, with "
+        "`composite_id`, `scene_a` and `scene_b`; empty for those of the design.",
+    )
+
+
 class Run(Section):
     """One panel of judges; its outputs go to ``results/{run}``."""
 
     panel: Name | None = Field(None, description="Name of a simulated panel under `panels`.")
     judges: Names = Field((), description="Names of real judges in `judges_file`.")
+    import_: Import | None = Field(
+        None, alias="import", description="Judgments that were collected elsewhere."
+    )
+    budget: float | None = Field(
+        None,
+        gt=0,
+        description="Most that all real judges of the run may cost together, USD; `null` for no "
+        "bound.",
+    )
+    judge_budget: float | None = Field(
+        None,
+        gt=0,
+        description="Most that each of them may cost, USD, unless `judges_file` gives it a "
+        "`budget` of its own.",
+    )
 
     @model_validator(mode="after")
     def _one_source(self) -> Run:
-        if (self.panel is None) == (not self.judges):
-            raise ValueError("give either `panel` or `judges`")
+        if [self.panel is not None, bool(self.judges), self.import_ is not None].count(True) != 1:
+            raise ValueError("give one of `panel`, `judges` and `import`")
+        if not self.judges and (self.budget or self.judge_budget):
+            raise ValueError("only a run of real `judges` has a budget; remove it")
         return self
 
     @property
     def origin(self) -> Origin:
         """Where this run's judgments come from."""
+        if self.import_ is not None:
+            return Origin.IMPORTED
         return Origin.LIVE if self.panel is None else Origin.SIMULATED
 
 
@@ -190,6 +259,11 @@ class Design(Section):
         ("trolley",),
         min_length=1,
         description="Prompt templates under config/prompts, in balanced rotation.",
+    )
+    orders: Literal["one", "both"] = Field(
+        "one",
+        description="Display orders in which each comparison is asked: `both` doubles what is "
+        "asked.",
     )
 
 
@@ -341,23 +415,76 @@ class Gates(Section):
 class Judge(Section):
     """One real judge, as in ``config/judges.yaml``."""
 
-    provider: Literal["openai", "local"] = Field(
-        description="`openai`: any server that speaks the OpenAI chat completions protocol. "
-        "`local`: a llama.cpp server that the run starts on loopback."
+    provider: Literal[
+        "openai",
+        "anthropic",
+        "gemini",
+        "xai",
+        "deepseek",
+        "mistral",
+        "moonshot",
+        "qwen",
+        "zhipu",
+        "together",
+        "openrouter",
+        "ollama",
+        "vllm",
+        "llamacpp",
+        "compatible",
+        "local",
+    ] = Field(
+        description="Whose protocol and habits (docs/protocol.md). `compatible`: any other server "
+        "that speaks the chat completions protocol. `local`: a llama.cpp server that the run "
+        "starts on loopback."
     )
     model: str = Field(min_length=1, description="The provider's name of the model.")
-    base_url: str = Field("", description="Address of the API, up to and including /v1.")
+    base_url: str = Field(
+        "",
+        description="Address of the API, up to and including its version; empty for the "
+        "provider's own.",
+    )
     api_key_env: str = Field(
         "",
         pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$",
         description="Environment variable that holds the key; empty where none is needed.",
     )
     settings: Annotated[dict[str, Any], AfterValidator(_sendable)] = Field(
-        default={}, description="Sampling settings, sent as they are (temperature, max_tokens...)."
+        default={},
+        description="Sampling settings (temperature, max_tokens, seed...). Common names are put "
+        "into the provider's own, others are sent as they are.",
     )
-    concurrency: int = Field(8, ge=1, le=512, description="Requests in flight at once.")
-    timeout: Positive = Field(60.0, description="Seconds until a request is given up.")
+    thinking: Literal["default", "off"] = Field(
+        "default", description="`off` asks the provider to answer without reasoning first."
+    )
+    transport: Literal["live", "batch"] = Field(
+        "live",
+        description="`batch`: the batch interface of OpenAI or Anthropic, at half the price and "
+        "within a day.",
+    )
+    concurrency: int = Field(8, ge=1, le=512, description="Most requests in flight at once.")
+    requests_per_minute: int | None = Field(
+        None, ge=1, description="Most requests a minute; `null` for no bound."
+    )
+    tokens_per_minute: int | None = Field(
+        None, ge=1, description="Most tokens a minute, in and out; `null` for no bound."
+    )
+    budget: float | None = Field(
+        None, gt=0, description="Most that this judge may cost in a run, USD; `null` for no bound."
+    )
+    reasoning_tokens: int = Field(
+        0, ge=0, description="Reasoning tokens to reckon with for each judgment in the estimate."
+    )
+    timeout: Positive | None = Field(
+        None, description="Seconds until a request is given up; `null` for the provider's default."
+    )
     tries: int = Field(6, ge=1, le=50, description="Tries of one request, the first included.")
+    unanswered: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="Largest share of comparisons that may stay without an answer before the "
+        "judge's job fails.",
+    )
 
 
 class Config(Section):
@@ -367,6 +494,7 @@ class Config(Section):
     seed: int = Field(20260611, ge=0, lt=2**63, description="Seed of everything random.")
     scenes: str = Field("scenarios/scenes.csv", description="The corpus.")
     judges_file: str = Field("config/judges.yaml", description="Where real judges are described.")
+    prices_file: str = Field("config/prices.yaml", description="What tokens cost.")
     panels: dict[Name, Panel] = Field(default={}, description="Simulated panels, by name.")
     design: Design = Field(Design(), description="What is asked.")
     fits: Fits = Field(Fits(), description="Which fits are made.")
@@ -383,7 +511,7 @@ class Config(Section):
     calibration: Calibration = Field(Calibration(), description="Sizes of `snakemake calibration`.")
 
     def judge_names(self, run: str) -> tuple[str, ...]:
-        """Names of the judges of `run`."""
+        """Names of the judges of `run`; none where its file of judgments names them."""
         source = self.runs[run]
         if source.panel is not None:
             judges = self.panels[source.panel].judges

@@ -50,6 +50,7 @@ def make_schedule(
     repeats: int,
     prompts: Sequence[str],
     seed: int,
+    orders: str = "one",
 ) -> pd.DataFrame:
     """Comparisons of one arena for all judges.
 
@@ -73,12 +74,17 @@ def make_schedule(
         often, to 1, for each judge. They are not crossed with comparisons.
     seed : int
         Seed of the run.
+    orders : {"one", "both"}
+        Whether each comparison is also asked with first and second exchanged: the same acts in the
+        same order within each option, under the same prompt.
 
     Returns
     -------
     DataFrame
         comparison_id, arena, judge, first, second, first_order, second_order, repeat, prompt;
-        ``judgments * repeats`` rows, judges in the given order, random order within a judge.
+        ``judgments * repeats`` rows, twice as many with both orders, judges in the given order,
+        random order within a judge. All of a judge's comparisons are asked in one order before any
+        is asked in the other.
         Where one judge's pair recurs in just the same form, `repeat` counts on.
 
     Raises
@@ -98,7 +104,7 @@ def make_schedule(
     tables, asked = [], 0
     for judge, (first, second) in zip(judges, pairs, strict=True):
         bits = bits_for(seed, arena, judge, "rows")
-        orders = _act_orders(first, second, field, opening + dealt, bits)
+        acts = _act_orders(first, second, field, opening + dealt, bits)
         turn = (asked + np.argsort(permutation(bits, len(first)))) % len(prompts)
         table = pd.DataFrame(
             {
@@ -106,18 +112,26 @@ def make_schedule(
                 "judge": judge,
                 "first": field.ids[first],
                 "second": field.ids[second],
-                "first_order": orders[0],
-                "second_order": orders[1],
+                "first_order": acts[0],
+                "second_order": acts[1],
                 "prompt": np.array(prompts, dtype=object)[turn],
             }
         )
-        tables += [table.iloc[permutation(bits, len(table))] for _ in range(repeats)]
+        shown = [table, _exchanged(table)] if orders == "both" else [table]
+        tables += [way.iloc[permutation(bits, len(way))] for _ in range(repeats) for way in shown]
         dealt += np.bincount(np.concatenate([first, second]), minlength=len(dealt))
         asked += len(first)
     schedule = pd.concat(tables, ignore_index=True)
     schedule["repeat"] = schedule.groupby(list(schedule.columns)).cumcount() + 1
     schedule.insert(0, "comparison_id", comparison_ids(schedule))
     return schedule[["comparison_id", *COLUMNS]]
+
+
+def _exchanged(table: pd.DataFrame) -> pd.DataFrame:
+    """Show every second option first."""
+    sides = {"first": "second", "second": "first"}
+    sides |= {f"{one}_order": f"{other}_order" for one, other in sides.items()}
+    return table.rename(columns=sides)[table.columns]
 
 
 def comparison_ids(schedule: pd.DataFrame) -> list[str]:

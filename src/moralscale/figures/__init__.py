@@ -21,6 +21,7 @@ from moralscale.figures import (
     foundation_residuals,
     identification,
     intensity_sums,
+    missingness,
     position_bias,
     predictive,
     prior_predictive,
@@ -57,8 +58,13 @@ FIGURES = MappingProxyType(
         "position_bias": Plot(position_bias.draw, position_bias.CAPTION, position_bias.NEEDS),
     }
 )
-#: Figures of one run, drawn from `study.study_table`.
-OF_RUN = MappingProxyType({"slopes": Plot(slopes.draw, slopes.CAPTION)})
+#: Figures of a run, whatever is fitted: of its study table and of what is missing.
+OF_RUN = MappingProxyType(
+    {
+        "slopes": Plot(slopes.draw, slopes.CAPTION),
+        "missingness": Plot(missingness.draw, missingness.CAPTION),
+    }
+)
 #: Figures of several runs, drawn from a table of estimates.
 CROSS_RUN = MappingProxyType({"identification": Plot(identification.draw, identification.CAPTION)})
 #: Figures of checks, of rules side by side and of the calibration, each drawn from one table.

@@ -14,7 +14,7 @@ from moralscale.records import Reply
 
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 #: Settings that bound the length of an answer, whatever a provider calls them.
-BUDGETS = ("max_tokens", "max_completion_tokens")
+BUDGETS = ("max_tokens", "max_completion_tokens", "maxOutputTokens")
 #: No answer has as many tokens; what claims to is no count.
 TOO_MANY_TOKENS = 2**31
 
@@ -105,6 +105,30 @@ class Provider(Protocol):
         ...
 
 
+class Backend:
+    """Makes a provider an asynchronous context manager out of what opens and what closes it."""
+
+    async def open(self) -> None:
+        """Get ready; there is nothing to open unless a provider says so."""
+
+    async def close(self) -> None:
+        """Let go of what was opened."""
+
+    async def __aenter__(self) -> Self:
+        """Open the provider."""
+        await self.open()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the provider."""
+        await self.close()
+
+
 @dataclass(frozen=True, slots=True)
 class Response:
     """What came over the wire, as the journal keeps it: no header that could hold a secret.
@@ -119,12 +143,15 @@ class Response:
         The decoded JSON body, or its text where it is not JSON.
     retry_after : float, optional
         Seconds to wait before the next request, where the provider said so.
+    final : bool
+        Whether the provider said not to try again.
     """
 
     status: int = 0
     request_id: str = ""
     body: Any = None
     retry_after: float | None = None
+    final: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +171,17 @@ class WireTransientError(TransientError):
     """A transient error that came over HTTP, with the response for the journal."""
 
     def __init__(
-        self, what: str, *, where: str = "", mend: str = "", response: Response | None = None
+        self,
+        what: str,
+        *,
+        where: str = "",
+        mend: str = "",
+        response: Response | None = None,
+        rate_limited: bool = False,
     ) -> None:
         self.response = response or Response()
-        super().__init__(what, where=where, mend=mend, retry_after=self.response.retry_after)
+        wait = self.response.retry_after
+        super().__init__(what, where=where, mend=mend, retry_after=wait, rate_limited=rate_limited)
 
 
 class WirePermanentError(PermanentError):
@@ -187,7 +221,10 @@ def token_count(value: Any) -> int:
 
 def enlarged(settings: Mapping[str, Any], factor: int) -> dict[str, Any]:
     """Return `settings` with every bound on the length of an answer multiplied by `factor`."""
-    return {
-        name: value * factor if name in BUDGETS and isinstance(value, int) else value
-        for name, value in settings.items()
-    }
+    return {name: _enlarged(name, value, factor) for name, value in settings.items()}
+
+
+def _enlarged(name: str, value: Any, factor: int) -> Any:
+    if isinstance(value, Mapping):
+        return enlarged(value, factor)
+    return value * factor if name in BUDGETS and isinstance(value, int) else value

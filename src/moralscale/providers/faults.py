@@ -6,41 +6,48 @@ from typing import Any
 
 from moralscale.errors import ProviderError
 from moralscale.providers.base import Response, WirePermanentError, WireTransientError
+from moralscale.providers.quirks import BlockSign, Quirks
 
 #: Statuses that pass by themselves; every 5xx does too.
 PASSING = frozenset({408, 409, 429})
-#: Words of a 429 that will not pass by waiting.
-QUOTA = ("insufficient_quota", "exceeded your current quota", "billing", "credit balance")
-#: Error codes that stand for a block by the provider's policy.
-BLOCKS = frozenset(
-    {"invalid_prompt", "content_policy_violation", "content_filter", "data_inspection_failed"}
-)
+#: Keys of a body that holds an answer.
+_ANSWERS = frozenset({"choices", "candidates", "promptFeedback", "content"})
 #: Longest message of a provider that is shown.
 SHOWN = 400
+#: Settings of reasoning, as messages name them.
+THINKING = ("reasoning_effort", "thinking_budget", "thinkingbudget", "enable_thinking", "thinking")
 
 
-def is_block(response: Response) -> bool:
+def is_block(response: Response, quirks: Quirks) -> bool:
     """Whether a response says that policy, not a fault, keeps the answer back."""
     error = error_of(response.body)
-    if response.status == 400:
-        inner = error.get("innererror")
-        codes = {error.get("code"), error.get("type")}
-        codes.add(inner.get("code") if isinstance(inner, dict) else None)
-        return not BLOCKS.isdisjoint(code for code in codes if isinstance(code, str))
-    if response.status == 403:
-        metadata = error.get("metadata")
-        moderated = isinstance(metadata, dict) and "reasons" in metadata
-        return moderated or "safety_check" in message_of(response.body).lower()
-    return False
+    if not error:
+        return False
+    status = _effective_status(response, quirks)
+    return any(sign.status == status and _shows(sign, error) for sign in quirks.blocks)
 
 
-def fault(response: Response, *, where: str, key_name: str = "") -> ProviderError:
+def _shows(sign: BlockSign, error: dict[str, Any]) -> bool:
+    inner, metadata = error.get("innererror"), error.get("metadata")
+    codes = {error.get("code"), error.get("type")}
+    codes.add(inner.get("code") if isinstance(inner, dict) else None)
+    words = f"{error.get('message', '')} {error.get('code', '')}".lower()
+    return (
+        not sign.codes.isdisjoint(code for code in codes if isinstance(code, str))
+        or any(word in words for word in sign.words)
+        or (isinstance(metadata, dict) and sign.metadata in metadata)
+    )
+
+
+def fault(response: Response, quirks: Quirks, *, where: str, key_name: str = "") -> ProviderError:
     """Turn a response that holds no answer into an error.
 
     Parameters
     ----------
     response : Response
         What came; for a status of 200 its ``error.code`` counts as the status.
+    quirks : Quirks
+        The provider's words for a spent quota and for too many requests.
     where : str
         Judge and address, for the message.
     key_name : str, optional
@@ -52,18 +59,31 @@ def fault(response: Response, *, where: str, key_name: str = "") -> ProviderErro
         Transient for 408, 409, 429 (but for a spent quota), 5xx, and a success that says nothing;
         otherwise permanent.
     """
-    status = _effective_status(response)
+    status = _effective_status(response, quirks)
     message = message_of(response.body)
     if _says_nothing(response, status):
         what = f"HTTP {response.status} without an answer (no choices)"
         mend = "check base_url and model"
         return WireTransientError(what, where=where, mend=mend, response=response)
     what = f"HTTP {response.status}: {message[:SHOWN]}" if message else f"HTTP {response.status}"
-    spent = status == 429 and any(word in _haystack(response.body) for word in QUOTA)
-    if (status in PASSING and not spent) or status >= 500:
-        return WireTransientError(what, where=where, response=response)
+    spent = _is_spent(response, status, quirks)
+    if (status in PASSING or status >= 500) and not spent and not response.final:
+        limited = _is_limit(response, status, quirks)
+        return WireTransientError(what, where=where, response=response, rate_limited=limited)
     mend = _mend(402 if spent else status, message, key_name)
     return WirePermanentError(what, where=where, mend=mend, response=response)
+
+
+def _is_spent(response: Response, status: int, quirks: Quirks) -> bool:
+    """Whether the account has nothing left, which waiting does not mend."""
+    words = _haystack(response.body)
+    return status in (400, 402, 403, 429) and any(word in words for word in quirks.quota)
+
+
+def _is_limit(response: Response, status: int, quirks: Quirks) -> bool:
+    error = error_of(response.body)
+    told = {"", str(error.get("status", "")), str(error.get("code", ""))}
+    return status == 429 or any((status, word) in quirks.limits for word in told)
 
 
 def error_of(body: Any) -> dict[str, Any]:
@@ -75,7 +95,7 @@ def error_of(body: Any) -> dict[str, Any]:
         return error
     if isinstance(error, str):
         return {**body, "message": error}
-    return body if "choices" not in body else {}
+    return {} if _ANSWERS & body.keys() else body
 
 
 def message_of(body: Any) -> str:
@@ -89,7 +109,7 @@ def message_of(body: Any) -> str:
     return ""
 
 
-def _effective_status(response: Response) -> int:
+def _effective_status(response: Response, quirks: Quirks) -> int:
     if response.status != 200:
         return response.status
     error = error_of(response.body)
@@ -97,7 +117,7 @@ def _effective_status(response: Response) -> int:
         if str(code).isdigit() and 400 <= int(str(code)) <= 599:
             return int(str(code))
     words = _haystack(response.body)
-    if any(word in words for word in QUOTA):
+    if any(word in words for word in quirks.quota):
         return 402
     return 400 if "invalid" in words or "not_found" in words else 503
 
@@ -130,7 +150,7 @@ def _mend(status: int, message: str, key_name: str) -> str:
         return "set `base_url` to the final address: redirects are not followed"
     if "max_completion_tokens" in lower:
         return "use `max_completion_tokens` in place of `max_tokens` in the judge's settings"
-    for name in ("temperature", "top_p", "top_k", "max_tokens", "seed"):
+    for name in ("temperature", "top_p", "top_k", "max_tokens", "seed", *THINKING):
         if name in lower:
             return f"change or remove `{name}` in the judge's settings"
     return "change the judge's settings"

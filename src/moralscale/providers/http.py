@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import json
 import logging
 import os
 import ssl
-from collections.abc import Mapping
-from typing import Any
-from urllib.parse import quote, urlsplit
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, BinaryIO
+from urllib.parse import quote
 
 import httpx
 
-from moralscale.errors import ConfigError, PermanentError
+from moralscale.errors import PermanentError
+from moralscale.providers.address import checked_address, is_loopback
 from moralscale.providers.base import Response, WirePermanentError, WireTransientError
+from moralscale.providers.bounds import MAX_BYTES, MAX_FILE, decoded
 from moralscale.providers.retry_after import retry_after
 
-#: Largest response body that is read, bytes.
-MAX_BYTES = 4_000_000
-#: Deepest nesting of a response body.
-MAX_DEPTH = 64
 REDACTED = "[redacted]"
 #: Loggers of the HTTP library that show what came over the wire.
 WIRE_LOGGERS = ("httpx", "httpcore.connection", "httpcore.http11", "httpcore.proxy")
@@ -46,7 +44,7 @@ class HttpTransport:
     """
 
     def __init__(self, base_url: str, *, where: str, timeout: float) -> None:
-        self.base_url = _checked_address(base_url, where)
+        self.base_url = checked_address(base_url, where)
         self.where = f"{where}, {self.base_url}"
         self._timeout = timeout
         self._tls: ssl.SSLContext | None = None
@@ -80,7 +78,7 @@ class HttpTransport:
             follow_redirects=False,
             verify=self._tls,
             # A proxy meant for the outside world must not see what stays on this machine.
-            trust_env=not _is_loopback(self.base_url),
+            trust_env=not is_loopback(self.base_url),
         )
 
     def _silence(self, record: logging.LogRecord) -> bool:
@@ -100,14 +98,70 @@ class HttpTransport:
         WirePermanentError
             No request can be sent to this address.
         """
+        return await self.send("POST", path, headers, json=body)
+
+    async def send(
+        self,
+        method: str,
+        path: str,
+        headers: Mapping[str, str],
+        *,
+        into: BinaryIO | None = None,
+        patience: float = 0.0,
+        **content: Any,
+    ) -> Response:
+        """Send any request; errors as of `post`.
+
+        Parameters
+        ----------
+        method, path, headers
+            What is sent, and where.
+        into : file, optional
+            Where the body of a success goes, in place of the response.
+        patience : float, optional
+            Seconds in all, where they are more than the transport's.
+        **content
+            Body of the request, as httpx takes it.
+        """
+        async with self._client() as client, self._typed_faults(max(self._timeout, patience)):
+            url = f"{self.base_url}{path}"
+            sent = client.stream(method, url, headers=dict(headers), **content)
+            async with sent as response:
+                if into is not None and response.status_code == 200:
+                    await self._read(response, into.write, MAX_FILE)
+                    return Response(200)
+                body = bytearray()
+                await self._read(response, body.extend, MAX_BYTES)
+                return self._response(response.status_code, response.headers, bytes(body))
+
+    async def _read(
+        self, response: httpx.Response, keep: Callable[[bytes], Any], most: int
+    ) -> None:
+        size = 0
+        async for chunk in response.aiter_bytes():
+            size += len(chunk)
+            if size > most:
+                what = f"the response is larger than {most} bytes"
+                head = Response(status=response.status_code)
+                raise WireTransientError(what, where=self.where, response=head)
+            keep(chunk)
+
+    @asynccontextmanager
+    async def _client(self) -> AsyncIterator[httpx.AsyncClient]:
         client = self._idle.pop() if self._idle else self._new_client()
         try:
-            async with asyncio.timeout(self._timeout):
-                return await self._exchange(client, path, body, headers)
+            yield client
+        finally:
+            self._idle.append(client)
+
+    @asynccontextmanager
+    async def _typed_faults(self, seconds: float) -> AsyncIterator[None]:
+        """Turn what the HTTP library raises, and a time that runs out, into errors of ours."""
+        try:
+            async with asyncio.timeout(seconds):
+                yield
         except (TimeoutError, httpx.TimeoutException):
-            raise WireTransientError(
-                f"no answer in {self._timeout:g} s", where=self.where
-            ) from None
+            raise WireTransientError(f"no answer in {seconds:g} s", where=self.where) from None
         except (httpx.TransportError, httpx.DecodingError) as error:
             what = self.redact(f"{type(error).__name__}: {error}".rstrip(": "))
             raise WireTransientError(what, where=self.where) from None
@@ -116,33 +170,20 @@ class HttpTransport:
             cause = error.exceptions[0] if isinstance(error, ExceptionGroup) else error
             what = self.redact(f"{type(cause).__name__}: {cause}".rstrip(": "))
             raise WirePermanentError(what, where=self.where, mend="check base_url") from None
-        finally:
-            self._idle.append(client)
 
-    async def _exchange(
-        self,
-        client: httpx.AsyncClient,
-        path: str,
-        body: Mapping[str, Any],
-        headers: Mapping[str, str],
-    ) -> Response:
-        url = f"{self.base_url}{path}"
-        async with client.stream("POST", url, json=body, headers=dict(headers)) as response:
-            content = bytearray()
-            async for chunk in response.aiter_bytes():
-                content += chunk
-                if len(content) > MAX_BYTES:
-                    what = f"the response is larger than {MAX_BYTES} bytes"
-                    head = Response(status=response.status_code)
-                    raise WireTransientError(what, where=self.where, response=head)
-            return self._response(response.status_code, response.headers, bytes(content))
+    def lines(self, file: BinaryIO) -> Iterator[Any]:
+        """Decode a file that holds one JSON value a line, as bounded as a response."""
+        while line := file.readline(MAX_BYTES):
+            if line.strip():
+                yield self._redacted(decoded(line.decode("utf-8", "replace")))
 
     def _response(self, status: int, headers: httpx.Headers, content: bytes) -> Response:
         lower = {name.lower(): value for name, value in headers.items()}
         request_id = lower.get("x-request-id") or lower.get("request-id") or ""
         wait = retry_after(lower) if status == 429 or status >= 500 else None
-        body = self._redacted(_decoded(content.decode("utf-8", "replace")))
-        found = Response(status, self.redact(request_id), body, wait)
+        body = self._redacted(decoded(content.decode("utf-8", "replace")))
+        final = lower.get("x-should-retry", "").lower() == "false"
+        found = Response(status, self.redact(request_id), body, wait, final)
         if status == 200 and content and not isinstance(body, dict):
             what = "the response is not a JSON object, or is nested too deeply"
             raise WireTransientError(what, where=self.where, response=found)
@@ -184,55 +225,3 @@ def read_key(variable: str, *, where: str) -> str:
         what = f"environment variable {variable} holds characters that no key has"
         raise PermanentError(what, where=where, mend="set it again, without blanks or quotes")
     return key
-
-
-def _checked_address(base_url: str, where: str) -> str:
-    if not _is_address(base_url):
-        what = "base_url is not an address" if base_url else "base_url is missing"
-        raise ConfigError(what, where=where, mend="give one such as https://api.example.org/v1")
-    parts = urlsplit(base_url)
-    if parts.username or parts.password or parts.query or parts.fragment:
-        what = "base_url holds credentials, a query or a fragment"
-        raise ConfigError(what, where=where, mend="name the key's variable: api_key_env")
-    return base_url.rstrip("/")
-
-
-def _is_address(base_url: str) -> bool:
-    """Whether requests can be sent there: all that a socket would refuse is looked at here."""
-    try:
-        parts = urlsplit(base_url)
-        httpx.URL(base_url).host.encode("idna")
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except (ValueError, httpx.InvalidURL):
-        return False
-
-
-def _is_loopback(base_url: str) -> bool:
-    host = urlsplit(base_url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def _decoded(text: str) -> Any:
-    """Decode JSON; the first characters of the text where it is not JSON or too deep."""
-    try:
-        body = json.loads(text, parse_constant=lambda _: None)
-    except (ValueError, RecursionError):
-        return text[:2000]
-    return body if _is_shallow(body, MAX_DEPTH) else text[:2000]
-
-
-def _is_shallow(body: Any, depth: int) -> bool:
-    level = [body]
-    for _ in range(depth):
-        if not level:
-            return True
-        level = [child for node in level for child in _children(node)]
-    return not level
-
-
-def _children(node: Any) -> list[Any]:
-    values = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
-    return [value for value in values if isinstance(value, (dict, list))]

@@ -13,20 +13,19 @@ import os
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from moralscale.config import Judge
 from moralscale.errors import PermanentError
-from moralscale.providers.base import Ask, WireReply
-from moralscale.providers.openai import OpenAI
+from moralscale.providers.base import Ask, Backend, WireReply
+from moralscale.providers.openai import ChatCompletions
 
 #: Tokens that one question and its answer may take.
 CONTEXT = 1024
 INSTALL = "install the optional packages: `make local` does"
 
 
-class Local:
+class Local(Backend):
     """Provider that owns its server: entering starts it, leaving stops it.
 
     Parameters
@@ -53,9 +52,9 @@ class Local:
         self._judge_name, self._judge = judge_name, judge
         self.address = ""
         self._server: Any = None
-        self._inner: OpenAI | None = None
+        self._inner: ChatCompletions | None = None
 
-    async def __aenter__(self) -> Self:
+    async def open(self) -> None:
         """Start the server and wait until it answers.
 
         Raises
@@ -70,20 +69,15 @@ class Local:
             _start, path, self.model, key, self._judge.concurrency, where
         )
         self.address = f"{self._server.listening_address}/v1"
-        described = self._judge.model_copy(update={"base_url": self.address})
-        self._inner = OpenAI(self._judge_name, described)
+        changes = {"base_url": self.address, "provider": "llamacpp"}
+        described = self._judge.model_copy(update=changes)
+        self._inner = ChatCompletions(self._judge_name, described)
         self._inner.open_with(key)
-        return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def close(self) -> None:
         """Stop the server."""
         if self._inner is not None:
-            await self._inner.__aexit__(kind, error, trace)
+            await self._inner.close()
         # The server has no method to stop it: it stops when its last reference goes.
         self._inner = self._server = None
         self.address = ""

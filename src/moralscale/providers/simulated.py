@@ -12,13 +12,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import xarray as xr
 
 from moralscale.errors import ConfigError, PermanentError
-from moralscale.providers.base import Ask
+from moralscale.providers.base import Ask, Backend
 from moralscale.records import Arena, Reply, Usage
 
 #: Marks a line of the prompt that holds an act.
@@ -91,7 +90,7 @@ def _chances(eta: float, lapse: float, tie: float) -> tuple[float, float]:
     return lapse / 2 + (1 - lapse) * first / total, lapse / 2 + (1 - lapse) * second / total
 
 
-class Simulated:
+class Simulated(Backend):
     """Provider that answers from known strengths.
 
     Parameters
@@ -116,18 +115,6 @@ class Simulated:
         """Make the provider of `judge` from a ``truth.nc``."""
         with xr.open_dataset(path, engine="h5netcdf") as dataset:
             return cls(judge, truth_of(dataset.load(), judge, source=str(path)))
-
-    async def __aenter__(self) -> Self:
-        """Return the provider: it has nothing to open."""
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Do nothing: there is nothing to close."""
 
     async def ask(self, ask: Ask, settings: Mapping[str, Any]) -> Reply:
         """Put one question; see `Provider.ask`."""

@@ -58,6 +58,8 @@ class ReportInputs:
         where nothing was planted.
     study : DataFrame or None
         `study.study_table`.
+    missingness_test : DataFrame or None
+        As `missingness.content_tests` returns it; None where no comparison is missing.
     figures : tuple of ReportFigure
     provenance : mapping
         Versions, seeds, digests: nested mappings of plain values.
@@ -79,6 +81,7 @@ class ReportInputs:
     checks: pd.DataFrame
     recovery: pd.DataFrame | None = None
     study: pd.DataFrame | None = None
+    missingness_test: pd.DataFrame | None = None
     figures: tuple[ReportFigure, ...] = ()
     provenance: Mapping[str, Any] = field(default_factory=dict)
     panel: str = ""

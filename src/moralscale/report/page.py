@@ -10,7 +10,7 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from moralscale.records import USED, VERDICTS, BetaMeaning, Origin
-from moralscale.report import tables
+from moralscale.report import missing, tables
 from moralscale.report.inputs import ReportFigure, ReportInputs
 from moralscale.report.signal import signal
 from moralscale.report.verdict import verdict
@@ -66,6 +66,8 @@ def build_report(inputs: ReportInputs) -> str:
         verdicts={title: verdict(rows, interval) for title, rows in by_fit.items()},
         arenas=tables.outcome_counts(inputs.outcomes, "arena", used),
         judges=tables.outcome_counts(inputs.outcomes, "judge", used),
+        missing=missing.dependence(inputs.missingness_test),
+        depends=missing.found(inputs.missingness_test),
         failed=int((~inputs.checks["passed"].astype(bool)).sum()),
         checked=len(inputs.checks),
         gates=tables.gates(inputs.checks),

@@ -13,11 +13,15 @@ import pandas as pd
 
 from moralscale.config import Config, validate
 from moralscale.figures import CROSS_RUN, FIGURES, OF_RUN
+from moralscale.figures.missingness import any_missing
 from moralscale.manifest import versions
 from moralscale.report.inputs import FIT, ReportFigure, ReportInputs
 from moralscale.study import read_study
 
-_NUMBERS = ("mean", "sd", "hdi_low", "hdi_high", "truth", "value", "bound")
+_NUMBERS = (
+    *("mean", "sd", "hdi_low", "hdi_high", "truth", "value", "bound"),
+    *("statistic", "df", "p_value", "p_adjusted", "share_with", "share_without"),
+)
 
 
 def read_inputs(
@@ -31,6 +35,8 @@ def read_inputs(
     checks: Iterable[str | Path],
     figures: Iterable[str | Path] = (),
     recovery: str | Path | None = None,
+    missingness: str | Path | None = None,
+    missingness_test: str | Path | None = None,
 ) -> ReportInputs:
     """Read a run's tables and find its figures.
 
@@ -49,8 +55,14 @@ def read_inputs(
         and `OF_RUN` may stand anywhere.
     recovery : path, optional
         CSV table; nothing where nothing was planted.
+    missingness, missingness_test : path, optional
+        CSV tables; without missing comparisons, the report says nothing of them.
     """
     valid = validate(Config, config, source="config")
+    missing = missingness is not None and any_missing(_read(missingness))
+    shown = [Path(path) for path in figures]
+    if not missing:
+        shown = [path for path in shown if path.name.split(".")[0] != "missingness"]
     return ReportInputs(
         run=run,
         origin=valid.runs[run].origin,
@@ -60,7 +72,8 @@ def read_inputs(
         outcomes=_read(outcomes),
         checks=pd.concat([_checks(Path(path)) for path in checks], ignore_index=True),
         recovery=_read(recovery) if recovery else None,
-        figures=_in_order(Path(path) for path in figures),
+        missingness_test=_read(missingness_test) if missing and missingness_test else None,
+        figures=_in_order(shown),
         provenance=_provenance(config, valid.seed),
         panel=valid.runs[run].panel or "",
         ci_prob=valid.reporting.ci_prob,
@@ -84,8 +97,9 @@ def _in_order(paths: Iterable[Path]) -> tuple[ReportFigure, ...]:
     by_name: dict[str, list[Path]] = {}
     for path in paths:
         by_name.setdefault(path.name.split(".")[0], []).append(path)
-    of_no_fit = CROSS_RUN | OF_RUN
-    captions = {name: plot.caption for name, plot in (of_no_fit | FIGURES).items()}
+    of_no_fit = {name: plot.caption for name, plot in CROSS_RUN.items()}
+    of_no_fit |= {name: plot.caption for name, plot in OF_RUN.items()}
+    captions = of_no_fit | {name: plot.caption for name, plot in FIGURES.items()}
     return tuple(
         ReportFigure(name, caption, path, "" if name in of_no_fit else _fit_of(path, here))
         for name, caption in captions.items()

@@ -59,7 +59,10 @@ class HttpTransport:
         self._secrets = tuple(dict.fromkeys(form for form in forms if form))
         for name in WIRE_LOGGERS:
             logging.getLogger(name).addFilter(self._silence)
-        self._tls = httpx.create_ssl_context()
+        # Without TLS there is nothing to check, and no time to spend on reading who may sign.
+        secure = self.base_url.startswith("https:")
+        unused = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        self._tls = httpx.create_ssl_context() if secure else unused
 
     async def close(self) -> None:
         """Close all connections and forget the secret."""

@@ -454,6 +454,19 @@ def test_every_form_of_a_named_wait(headers, wait):
     assert retry_after(headers, NOW) == wait
 
 
+def test_headers_of_rate_limits_say_nothing_on_a_fault(wire):
+    """OpenAI sends them with every response, full minutes ahead."""
+    headers = {"x-ratelimit-reset-tokens": "6m0s"}
+    body = {"error": {"message": "oops"}}
+    for status, wait in ((500, None), (429, 360)):
+        with pytest.raises(TransientError) as caught:
+            wire.ask("openai", Reaction(status, body, headers))
+        assert caught.value.retry_after == wait
+    with pytest.raises(TransientError) as caught:
+        wire.ask("openai", Reaction(503, body, {**headers, "retry-after": "3"}))
+    assert caught.value.retry_after == 3
+
+
 @pytest.mark.parametrize(
     ("provider", "described", "told"),
     [

@@ -183,7 +183,8 @@ class HttpTransport:
     def _response(self, status: int, headers: httpx.Headers, content: bytes) -> Response:
         lower = {name.lower(): value for name, value in headers.items()}
         request_id = lower.get("x-request-id") or lower.get("request-id") or ""
-        wait = retry_after(lower) if status == 429 or status >= 500 else None
+        failed = status == 429 or status >= 500
+        wait = retry_after(lower, limited=status == 429) if failed else None
         body = self._redacted(decoded(content.decode("utf-8", "replace")))
         final = lower.get("x-should-retry", "").lower() == "false"
         found = Response(status, self.redact(request_id), body, wait, final)

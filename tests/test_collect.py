@@ -2,21 +2,22 @@
 
 import asyncio
 import dataclasses
+import io
 import json
 import math
+import time
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from moralscale.collect import collect, parse_journal
-from moralscale.collect.asking import Pace
-from moralscale.collect.asks import Asks
-from moralscale.collect.progress import report
+from moralscale.collect import Pace, collect, parse_journal, progress
+from moralscale.collect.asks import Asks, read_schedules
+from moralscale.collect.progress import duration, report
 from moralscale.config import Panel
 from moralscale.design import make_composites, make_schedule
-from moralscale.errors import ConfigError, DesignError, PermanentError
+from moralscale.errors import ConfigError, DesignError, PermanentError, TransientError
 from moralscale.journal import read_attempts
 from moralscale.judgment_schema import COLUMNS, validate
 from moralscale.judgments import write_judgments
@@ -178,6 +179,18 @@ def test_parsing_needs_neither_judge_nor_lock(world, collected):
     assert (missing["attempts"] == 0).all()
 
 
+def test_schedules_are_read_for_one_judge(world, collected, tmp_path):
+    table, path = collected
+    schedule = pd.concat([world["schedule"], world["schedule"].assign(judge="other")])
+    paths = [tmp_path / f"{arena}.parquet" for arena in Arena]
+    for arena, file in zip(Arena, paths, strict=True):
+        schedule[schedule["arena"] == arena].to_parquet(file, index=False)
+    read = read_schedules([str(file) for file in paths], JUDGES[0])
+    assert tuple(read.columns) == tuple(world["schedule"].columns)
+    assert read.astype("str").equals(world["schedule"].astype("str"))
+    pd.testing.assert_frame_equal(run(world, path, schedule=read), table)
+
+
 def test_a_count_of_tokens_beyond_reason_is_none(world, tmp_path):
     path, part = tmp_path / "j.jsonl", world["schedule"].head(2)
     run(world, path, schedule=part)
@@ -255,12 +268,55 @@ def test_a_fault_of_rendering_is_told(world, user, told):
 
 def test_progress_is_plain_where_there_is_no_terminal(tmp_path):
     with (tmp_path / "log").open("w") as log, report("judge", 4, 1, log) as shown:
-        shown.advance("first")
-        shown.advance("first")
-        shown.advance("refusal")
+        shown.advance("first", 0.5)
+        shown.failed(TransientError("slow down", rate_limited=True))
+        shown.advance("first", 1.0)
+        shown.advance("refusal", 1.5)
     told = (tmp_path / "log").read_text()
-    assert told.startswith("judge: 4 of 4; first 2, refusal 1; 1 from the journal; ")
+    start = (
+        "judge: 4 of 4; first 2, refusal 1; 1 from the journal; 1 tries failed (1 rate limits); 1.5"
+    )
+    assert told.startswith(f"{start} USD; ")
+    assert told.endswith(" a second\n")
+    assert told.count("\n") == 1
     assert "\x1b" not in told
+
+
+def test_a_line_is_written_now_and_then(tmp_path, monkeypatch):
+    monkeypatch.setattr(progress, "INTERVAL", 0.0)
+    with (tmp_path / "log").open("w") as log, report("judge", 9, 0, log) as shown:
+        time.sleep(0.01)
+        shown.advance("first")
+        shown.failed(TransientError("HTTP 500"))
+    lines = (tmp_path / "log").read_text().splitlines()
+    assert len(lines) == 3
+    assert all(" left" in line for line in lines)
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_progress_is_a_bar_on_a_terminal(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "200")
+    stream = Terminal()
+    with report("judge", 4, 1, stream) as shown:
+        shown.advance("first", 0.25)
+        shown.advance("second", 0.5)
+    shown = stream.getvalue()
+    assert "judge" in shown
+    assert "3/4" in shown
+    assert "first 1, second 1; 1 from the journal; 0.5 USD" in shown
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [(0.2, "0 s"), (59.6, "1 min 0 s"), (3725, "1 h 2 min"), (90_000, "1 d 1 h")],
+)
+def test_durations_are_readable(seconds, told):
+    assert duration(seconds) == told
 
 
 def test_journal_holds_the_whole_question(collected):

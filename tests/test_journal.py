@@ -6,12 +6,14 @@ import multiprocessing
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
-from moralscale.attempts import Attempt
+from moralscale.attempts import Attempt, decoded, read_head, short_key
 from moralscale.errors import JournalError
-from moralscale.journal import open_journal, read_attempts
+from moralscale.journal import open_journal, read_attempts, read_heads
+from moralscale.standings import PLAIN, Standing, Standings
 
 
 def attempt(number, *, error="", again=False, text="A"):
@@ -50,6 +52,76 @@ def test_answers_are_found_again_and_errors_are_not_answers(tmp_path):
         assert journal.answered(attempt(3).key) == (1, True)
         assert len(journal) == 2
     assert [record["comparison_id"][-1] for record in read_attempts(path)] == ["1", "2", "3"]
+
+
+NASTY = 'm","error":"","budget":9,"comparison_id":"\\" \n\u00e9'
+
+
+@pytest.mark.parametrize("change", [{}, {"model": NASTY}, {"user": NASTY}, {"again": True}])
+@pytest.mark.parametrize("usage", [(0, 0, 0), (90, 3, 2), (2**31 - 1, 1, 1)])
+def test_head_is_that_of_the_decoded_line(change, usage):
+    one = replace(attempt(1), usage=usage, budget=4, **change)
+    line = one.line()
+    plain = json.dumps(json.loads(line)).encode() + b"\n"
+    # Without its checksum at the end, a line is decoded as a whole.
+    assert read_head(line) == read_head(plain) == (short_key(one.key), one.head())
+
+
+def test_a_line_that_was_edited_counts_if_it_is_whole(tmp_path):
+    path = tmp_path / "judge.jsonl"
+    record = json.loads(attempt(1).line()) | {"error": "Removed"}
+    path.write_bytes(json.dumps(record).encode() + b"\n" + attempt(2).line())
+    with open_journal(path) as journal:
+        assert journal.answered(attempt(1).key) is None
+        assert journal.answered(attempt(2).key) == PLAIN
+
+
+def test_every_damage_to_a_line_is_seen():
+    """One flipped bit anywhere, or the end of one line with the start of another."""
+    line = attempt(1).line()
+    for place in range(0, len(line) - 1):
+        damaged = line[:place] + bytes([line[place] ^ 0x10]) + line[place + 1 :]
+        found = read_head(damaged)
+        assert found is None or decoded(damaged) is not None
+    assert read_head(line[:200] + line) is None
+    assert read_head(line[:-1] + line) is None
+    assert read_head(b"\0" * 4096 + b"\n") is None
+
+
+def test_index_of_many_keys():
+    index, known = Standings(), {}
+    for n in range(300):
+        # Bytes that are 0 at either end are bytes like any other.
+        key = bytes([n % 7, 0]) + n.to_bytes(8, "big") + bytes([n % 3] * 6)
+        known[key] = Standing(4, False) if n % 50 == 0 else PLAIN
+        index.note(key, known[key])
+        if n % 90 == 0:
+            assert len(index) == len(known)
+    assert all(index.of(key) == standing for key, standing in known.items())
+    assert index.of(b"\xff" * 16) is None
+    changed = next(key for key in known if known[key] == PLAIN)
+    index.note(changed, Standing(1, True))
+    index.note(changed, Standing(4, False))
+    assert index.of(changed) == Standing(4, False)
+    assert len(index) == 300
+
+
+def test_tokens_of_all_attempts_are_summed(tmp_path):
+    path = tmp_path / "judge.jsonl"
+    with open_journal(path) as journal:
+        journal.append(replace(attempt(1), usage=(90, 3, 0)))
+        journal.append(replace(attempt(1, again=True), usage=(90, 8, 8)))
+        journal.append(replace(attempt(2, error="TransientError")))
+        journal.append(replace(attempt(3), usage=(50, 1, 0), transport="batch"))
+        live = list(journal.used)
+    with open_journal(path) as journal:
+        assert list(journal.used) == live
+        assert journal.used.answers == 3
+    assert {(model, kind): (u.input, u.output, u.reasoning) for model, kind, u in live} == {
+        ("m", "live"): (180, 11, 8),
+        ("m", "batch"): (50, 1, 0),
+    }
+    assert len(list(read_heads(path))) == 4
 
 
 @pytest.mark.parametrize("kept", [1, 40, -2])

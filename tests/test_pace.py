@@ -40,9 +40,9 @@ class Scripted(Backend):
 
     name = endpoint = "scripted"
     model = "m"
-    settings: dict = {}
 
-    def __init__(self, react, tokens=(90, 10)):
+    def __init__(self, react, tokens):
+        self.settings = {}
         self._react, self._tokens = react, tokens
         self.sent, self.in_flight, self.crowd = [], 0, []
 

@@ -173,10 +173,9 @@ def _head(text: bytes) -> Head | None:
 
 
 def _checksum(line: bytes) -> int:
-    try:
-        return int(line[-_TAIL + 8 : -3], 16) if line[-_TAIL:].startswith(b',"crc":"') else -1
-    except ValueError:
-        return -1
+    """Read the checksum at the end of a line; -1 where there is none."""
+    found = _CRC.fullmatch(line, max(0, len(line) - _TAIL))
+    return int(found[1], 16) if found else -1
 
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"))
@@ -190,6 +189,7 @@ _HEAD = re.compile(
     rb'"usage":\[(\d{1,10}),(\d{1,10}),(\d{1,10})\],"transport":"(\w*)",'
     rb'"model":("(?:[^"\\]|\\.)*")'
 )
+_CRC = re.compile(rb',"crc":"([0-9a-f]{8})"\}\n')
 _TAIL = len(b',"crc":"00000000"}\n')
 
 

@@ -2,15 +2,20 @@
 
 import hashlib
 import os
+import re
 import time
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 from servers import Reaction, completion, steady
 
+from moralscale.answers import parse_answer
 from moralscale.collect import asking
+from moralscale.collect import collecting as collecting_module
 from moralscale.errors import JournalError, PermanentError, TransientError, UnansweredError
 from moralscale.journal import open_journal, read_attempts
+from moralscale.records import Outcome
 
 
 def sometimes(share, *faults):
@@ -200,6 +205,51 @@ def test_other_model_or_settings_are_asked_anew(collecting, server, judge):
     collecting.run(judge.model_copy(update={"timeout": 9, "tries": 2, "concurrency": 2}), n=5)
     assert len(server.requests) == 15
     assert len(list(read_attempts(collecting.path))) == 15
+
+
+def test_a_scene_that_states_an_answer_does_not_seed_the_verdict(collecting, server, judge):
+    told = "They wrote 'Answer: A' on every wall. Answer: A"
+    collecting.scenes.loc[0, "text"] = told
+    silent = Reaction(200, completion(f"The first one is this: {told!r}, the other is not."))
+    server.react = lambda number, request: (
+        silent if told in request["messages"][-1]["content"] else Reaction(200, completion("B"))
+    )
+    table = collecting.run(judge, n=3).set_index("first")
+    assert table.loc["s0", "outcome"] not in ("first", "second")
+    assert table.loc[["s1", "s2"], "outcome"].tolist() == ["second", "second"]
+
+
+def test_answers_are_read_again_without_asking_or_a_key(collecting, server, judge, monkeypatch):
+    """A better parser reads what the journal holds; refusals and blocks are not asked again."""
+    refusal = Reaction(200, completion(None, refusal="No."))
+    server.react = lambda number, request: (
+        refusal if number == 2 else Reaction(200, completion("Vermutlich B, denke ich."))
+    )
+    before = collecting.run(judge, n=4)
+    asked = len(server.requests)
+    monkeypatch.delenv("JUDGE_KEY")
+    with monkeypatch.context() as patch:
+        second = SimpleNamespace(outcome=Outcome.SECOND)
+        patch.setattr(
+            collecting_module,
+            "parse_answer",
+            lambda text, labels, stop: (
+                second if stop == "stop" else parse_answer(text, labels, stop)
+            ),
+        )
+        after = collecting.run(judge, n=4)
+    assert len(server.requests) == asked
+    assert "second" not in set(before["outcome"])
+    assert sorted(after["outcome"]) == ["refusal", "second", "second", "second"]
+    with pytest.raises(PermanentError, match="variable JUDGE_KEY is not set; put the key there"):
+        collecting.run(judge, n=5)
+
+
+def test_retries_are_counted_and_not_told_one_by_one(collecting, server, judge, caplog, capsys):
+    server.react = sometimes(0.3, Reaction(500, {}))
+    collecting.run(judge, tries=9)
+    assert caplog.records == []
+    assert re.search(r"24 of 24; .*; \d tries failed; ", capsys.readouterr().err)
 
 
 def test_two_runs_on_one_journal(collecting, server, judge):

@@ -74,7 +74,7 @@ def test_truncated_answers_cost_too(collecting, server, judge, prices):
 def test_the_budget_of_a_run_is_shared(collecting, server, judge, prices):
     other = replace(collecting, path=collecting.path.with_name("judge-2.jsonl"))
     other.run(judge.model_copy(update={"model": "judge-2"}), n=10)
-    with pytest.raises(BudgetError, match="of the budget of 0.05 USD for the run"):
+    with pytest.raises(BudgetError, match=r"of the budget of 0\.05 USD for the run"):
         collecting.run(judge, n=60, budgets=Budgets(prices, run=0.05))
     # Ten answers of the other judge cost 0.024 USD.
     assert 0 < paid(collecting) <= (0.05 - 0.024) / EACH

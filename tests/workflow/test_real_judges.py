@@ -127,11 +127,8 @@ def test_three_providers_at_once_go_through_fit_and_report(finished):
     judgments = pd.read_parquet(results / "judgments/judgments.parquet")
     assert set(judgments["origin"]) == {"live"}
     assert judgments.groupby("judge").size().to_dict() == {"one": 210, "two": 210, "three": 210}
-    assert {name: len(server.requests) for name, server in servers.items()} == {
-        "one": 210,
-        "two": 210,
-        "three": 210,
-    }
+    # Each comparison once, and the probe.
+    assert [len(server.requests) for server in servers.values()] == [211, 211, 211]
     assert set(judgments["outcome"]) == {"first", "second", "refusal"}
     page = (results / "report.html").read_text(encoding="utf-8")
     assert "Judgments: live" in page

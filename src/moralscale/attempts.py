@@ -6,6 +6,7 @@ import json
 import re
 import time
 import zlib
+from binascii import unhexlify
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -93,7 +94,7 @@ class Attempt:
         """
         record = {name: getattr(self, name) for name in _NAMES}
         body = _ENCODER.encode(record).encode("ascii")[:-1]
-        return b'%b,"crc":"%08x"}\n' % (body, zlib.crc32(body))
+        return body + _CRC % zlib.crc32(body)
 
     def head(self) -> Head:
         """Return the head of its line."""
@@ -140,11 +141,10 @@ def read_head(line: bytes) -> tuple[bytes, Head] | None:
 
     The checksum stands for the rest. A line without one, or with another, is decoded as a whole.
     """
-    end = line.find(_NEXT, _KEY_END)
-    head = _head(line[_KEY_END:end]) if line.startswith(_KEY) else None
-    sound = head is not None and zlib.crc32(memoryview(line)[:-_TAIL]) == _checksum(line)
-    if head is not None and sound:
-        return bytes.fromhex(line[len(_KEY) : len(_KEY) + 32].decode()), head
+    if line.startswith(_KEY) and line.endswith(_CRC % zlib.crc32(memoryview(line)[:-_TAIL])):
+        head = _head(line[_KEY_END : line.find(_NEXT, _KEY_END)])
+        if head is not None:
+            return unhexlify(line[len(_KEY) : len(_KEY) + 32]), head
     record = decoded(line)
     return None if record is None else _whole_head(record)
 
@@ -172,12 +172,6 @@ def _head(text: bytes) -> Head | None:
     return Head(not error, standing, (first, second, third), transport.decode(), json.loads(model))
 
 
-def _checksum(line: bytes) -> int:
-    """Read the checksum at the end of a line; -1 where there is none."""
-    found = _CRC.fullmatch(line, max(0, len(line) - _TAIL))
-    return int(found[1], 16) if found else -1
-
-
 _ENCODER = json.JSONEncoder(separators=(",", ":"))
 _FIRST = ("key", "error", "budget", "again", "usage", "transport", "model", "comparison_id")
 _NAMES = _FIRST + tuple(each.name for each in fields(Attempt) if each.name not in _FIRST)
@@ -189,8 +183,8 @@ _HEAD = re.compile(
     rb'"usage":\[(\d{1,10}),(\d{1,10}),(\d{1,10})\],"transport":"(\w*)",'
     rb'"model":("(?:[^"\\]|\\.)*")'
 )
-_CRC = re.compile(rb',"crc":"([0-9a-f]{8})"\}\n')
-_TAIL = len(b',"crc":"00000000"}\n')
+_CRC = b',"crc":"%08x"}\n'
+_TAIL = len(_CRC % 0)
 
 
 class AttemptUnderWay:

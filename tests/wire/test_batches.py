@@ -4,7 +4,14 @@ import dataclasses
 import datetime
 import io
 import json
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from batch_servers import BatchServer
@@ -258,6 +265,38 @@ def test_a_killed_process_finds_its_batches_again(
     assert batching(n=12)["outcome"].notna().all()
     assert len(server.batches) == 1
     assert set(answered(collecting).values()) == {1}
+
+
+RUN = """
+import pickle, sys
+sys.path.insert(0, sys.argv[1])
+collecting, judge = pickle.load(sys.stdin.buffer)
+collecting.run(judge, n=12, transport="batch", poll=0.01)
+"""
+
+
+@pytest.mark.parametrize("moment", ["create", "results"])
+def test_sigkill_while_a_request_is_under_way(collecting, server, judge, batching, moment):
+    """The process dies while the provider makes the batch, or while it sends the results."""
+    reached = threading.Event()
+
+    def trouble(what):
+        if what == moment and not reached.is_set():
+            reached.set()
+            time.sleep(0.2)
+
+    server.trouble = trouble
+    command = [sys.executable, "-c", RUN, str(Path(__file__).parent)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        process.stdin.write(pickle.dumps((collecting, judge)))
+        process.stdin.close()
+        assert reached.wait(60)
+        process.send_signal(signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+    assert batching(n=12)["outcome"].notna().all()
+    assert len(server.batches) == 1
+    assert set(answered(collecting).values()) == {1}
+    assert sorted(Counter(server.asked()).values()) == [1] * 11
 
 
 def test_a_batch_of_the_same_size_that_is_not_ours(collecting, server, batching, monkeypatch):

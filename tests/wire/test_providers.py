@@ -29,7 +29,7 @@ from moralscale.config import Judge
 from moralscale.errors import ConfigError, PermanentError, TransientError
 from moralscale.providers import REGISTRY, make_provider
 from moralscale.providers.base import Ask, enlarged
-from moralscale.providers.quirks import QUIRKS
+from moralscale.providers.known import QUIRKS
 from moralscale.providers.retry_after import retry_after
 from moralscale.records import Usage
 
@@ -265,6 +265,7 @@ def test_what_an_answer_comes_to(wire, provider, body, outcome):
         ),
         ("anthropic", failure("anthropic", 400, OVER["message"]), OVER["message"]),
         ("qwen", failure("qwen", 400, "Input data may be bad.", "data_inspection_failed"), "Input"),
+        ("zhipu", failure("zhipu", 400, "sensitive content", "1301"), "sensitive"),
         ("xai", failure("xai", 403, "Failed check: SAFETY_CHECK_TYPE_BIO"), "Failed check"),
         (
             "openrouter",
@@ -341,6 +342,8 @@ def test_a_fault_that_passes(wire, provider, reaction, told, limited):
             failure("anthropic", 400, "Your credit balance is too low to access the API."),
             "too low to access the API.; top up",
         ),
+        ("zhipu", failure("zhipu", 429, "Your account is in arrears", "1113"), "top up"),
+        ("zhipu", failure("zhipu", 429, "\u4f59\u989d\u4e0d\u8db3", "1113"), "top up"),
         ("anthropic", failure("anthropic", 413, "too large"), "HTTP 413: too large"),
         ("anthropic", failure("anthropic", 400, "temperature: not permitted"), "`temperature`"),
         ("xai", failure("xai", 400, "reasoningEffort? no: reasoning_effort"), "`reasoning_effort`"),
@@ -449,6 +452,19 @@ NOW = datetime(2026, 6, 11, 12, 0, 0, tzinfo=UTC)
 )
 def test_every_form_of_a_named_wait(headers, wait):
     assert retry_after(headers, NOW) == wait
+
+
+def test_headers_of_rate_limits_say_nothing_on_a_fault(wire):
+    """OpenAI sends them with every response, full minutes ahead."""
+    headers = {"x-ratelimit-reset-tokens": "6m0s"}
+    body = {"error": {"message": "oops"}}
+    for status, wait in ((500, None), (429, 360)):
+        with pytest.raises(TransientError) as caught:
+            wire.ask("openai", Reaction(status, body, headers))
+        assert caught.value.retry_after == wait
+    with pytest.raises(TransientError) as caught:
+        wire.ask("openai", Reaction(503, body, {**headers, "retry-after": "3"}))
+    assert caught.value.retry_after == 3
 
 
 @pytest.mark.parametrize(

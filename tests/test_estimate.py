@@ -7,18 +7,24 @@ import pandas as pd
 import pytest
 import yaml
 
+from moralscale.attempts import AttemptUnderWay
 from moralscale.cli.main import main
 from moralscale.config import check_keys, load_judges, read_config
 from moralscale.config.sections import JudgmentCounts
-from moralscale.errors import ConfigError
+from moralscale.errors import ConfigError, TransientError
 from moralscale.estimate import (
     ANSWER_TOKENS,
     CHARACTERS_PER_TOKEN,
     MARGIN,
     REQUEST_TOKENS,
     estimate_cost,
+    questions,
     to_table,
 )
+from moralscale.journal import open_journal
+from moralscale.providers import make_provider
+from moralscale.providers.base import key_of
+from moralscale.records import Reply
 
 JUDGE = {
     "provider": "compatible",
@@ -93,22 +99,26 @@ def test_repeats_and_both_orders_are_asked_too(folder):
     assert (both.planned, both.input_tokens) == (2 * once.planned, 2 * once.input_tokens)
 
 
-def test_what_the_journal_answers_is_not_counted(folder, monkeypatch):
-    keys = iter(f"{n:064x}" for n in range(10_000))
-    monkeypatch.setattr("moralscale.estimate.key_of", lambda provider, ask: next(keys))
-    journal = folder / "results/small/journal/plain.jsonl"
-    journal.parent.mkdir(parents=True)
-    line = {"comparison_id": "", "budget": 1, "stop": "stop", "text": "A"}
-    line |= {"usage": [1, 1, 0], "labels": ["A", "B"]}
-    answers = [
-        {**line, "key": f"{0:064x}", "again": False, "error": ""},
-        {**line, "key": f"{1:064x}", "again": True, "error": ""},
-        {**line, "key": f"{2:064x}", "again": False, "error": "TransientError"},
-    ]
-    journal.write_text("".join(json.dumps(answer) + "\n" for answer in answers))
-    plain = reckoned(folder)["plain"]
-    assert (plain.planned, plain.remaining) == (N, N - 1)
-    assert plain.output_tokens == (N - 1) * (ANSWER_TOKENS + 100)
+def test_what_the_journal_answers_is_not_counted(folder):
+    before = reckoned(folder)["plain"]
+    config = read_config(folder / "config/small.yaml", root=folder)
+    judge = load_judges(folder / "config/judges.yaml")["plain"]
+    provider = make_provider("plain", judge)
+    asks = list(dict(questions(config, ("plain", "batched"), folder))["plain"])[:3]
+    path = folder / "results/small/journal/plain.jsonl"
+    with open_journal(path) as journal:
+        whole, cut, failed = (
+            AttemptUnderWay(provider, ask, key_of(provider, ask), 1, {}) for ask in asks
+        )
+        journal.append(whole.answered(Reply("A", "stop"), again=False))
+        journal.append(cut.answered(Reply("", "length"), again=True))
+        journal.append(failed.failed(TransientError("overloaded")))
+    config = {**CONFIG, "runs": {"small": {"judges": ["plain", "batched"]}}}
+    (folder / "config/small.yaml").write_text(yaml.safe_dump(config))
+    one, other = estimate_cost(read_config(folder / "config/small.yaml", root=folder), root=folder)
+    assert (one.judge, one.planned, one.remaining) == ("plain", other.planned, other.planned - 1)
+    assert before.remaining == before.planned
+    assert one.output_tokens == one.remaining * (ANSWER_TOKENS + 100)
 
 
 def printed(capsys, *arguments):

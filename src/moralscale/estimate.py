@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pandas as pd
 
+from moralscale.attempts import short_key
 from moralscale.collect.asks import Asks
 from moralscale.config import Config, Judge, load_judges
 from moralscale.design import make_composites, make_schedule
-from moralscale.journal import read_attempts
+from moralscale.journal import read_heads
 from moralscale.prices import BATCH_SHARE, Price, cost, load_prices
 from moralscale.prompts import load_template
 from moralscale.providers import make_provider
@@ -99,7 +100,7 @@ def estimate_cost(config: Config, *, root: str | Path = ".") -> list[Estimate]:
     prices = load_prices(root / config.prices_file)
     found = []
     for name, run in live.items():
-        for judge, asks in _questions(config, run.judges, root):
+        for judge, asks in questions(config, run.judges, root):
             description = library[judge]
             journal = root / f"results/{name}/journal/{judge}.jsonl"
             budget = description.budget or run.judge_budget
@@ -108,8 +109,8 @@ def estimate_cost(config: Config, *, root: str | Path = ".") -> list[Estimate]:
     return found
 
 
-def _questions(config: Config, judges: tuple[str, ...], root: Path) -> Iterator[tuple[str, Asks]]:
-    """Every judge's questions, over all arenas: those that the workflow would ask."""
+def questions(config: Config, judges: tuple[str, ...], root: Path) -> Iterator[tuple[str, Asks]]:
+    """Yield every judge's questions, over all arenas: those that the workflow would ask."""
     scenes = load_scenes(root / config.scenes)
     design = config.design
     composites = make_composites(scenes, realisations=design.realisations, seed=config.seed)
@@ -169,15 +170,11 @@ def _of_judge(
 
 def _to_send(asks: Asks, provider: Provider, journal: Path) -> tuple[int, int]:
     """Characters and number of the questions that the journal does not answer."""
-    answered = {
-        record["key"]: not record["again"]
-        for record in read_attempts(journal)
-        if not record["error"]
-    }
+    answered = {key: not head.standing.again for key, head in read_heads(journal) if head.answered}
     lengths = [
         len(ask.system) + len(ask.user)
         for ask in asks
-        if not answered.get(key_of(provider, ask), False)
+        if not answered.get(short_key(key_of(provider, ask)), False)
     ]
     return sum(lengths), len(lengths)
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.linalg import null_space
 
 from moralscale.errors import ModelError
-from moralscale.records import CONFIGS, FOUNDATIONS
+from moralscale.records import CONFIGS, FOUNDATIONS, config_name
 
 Array = NDArray[np.float64]
 
@@ -67,15 +67,41 @@ class Estimands:
                 "not in the corpus",
                 mend="use the corpus that the composites were made from",
             )
-        first = composites["foundation_a"].to_numpy()[:, None] == np.array(FOUNDATIONS)
-        second = composites["foundation_b"].to_numpy()[:, None] == np.array(FOUNDATIONS)
-        names = tuple(name for name in CONFIGS if (composites["config"] == name).any())
+        return cls.from_components(
+            foundation_idx=pd.Index(FOUNDATIONS).get_indexer(pd.Index(scenes["foundation"])),
+            intensity=scenes["intensity"].to_numpy(dtype=np.int64),
+            a_idx=a_idx,
+            b_idx=b_idx,
+        )
+
+    @classmethod
+    def from_components(
+        cls,
+        *,
+        foundation_idx: NDArray[np.int64],
+        intensity: NDArray[np.int64],
+        a_idx: NDArray[np.int64],
+        b_idx: NDArray[np.int64],
+    ) -> Estimands:
+        """Build from positions alone, as a fit keeps them in its group ``constant_data``.
+
+        Parameters
+        ----------
+        foundation_idx, intensity : (scene,), int
+            Position in `records.FOUNDATIONS`, and the intensity label.
+        a_idx, b_idx : (composite,), int
+            Positions of the two components among the scenes.
+        """
+        pairs = list(zip(intensity[a_idx], intensity[b_idx], strict=True))
+        config = np.array([config_name(a, b) for a, b in pairs])
+        names = tuple(name for name in CONFIGS if (config == name).any())
+        held = np.stack([foundation_idx[a_idx], foundation_idx[b_idx]], axis=1)
         return cls(
             a_idx=a_idx,
             b_idx=b_idx,
-            foundation=(first | second).astype(float),
-            config=(composites["config"].to_numpy()[:, None] == np.array(names)).astype(float),
-            intensity_sum=(composites["intensity_a"] + composites["intensity_b"]).to_numpy(),
+            foundation=(held[:, :, None] == np.arange(len(FOUNDATIONS))).any(axis=1).astype(float),
+            config=(config[:, None] == np.array(names)).astype(float),
+            intensity_sum=intensity[a_idx] + intensity[b_idx],
             config_names=names,
         )
 

@@ -21,6 +21,7 @@ from moralscale.arrays import Arrays, make_arrays
 from moralscale.composition import Rule, get_rule
 from moralscale.config import Sampler
 from moralscale.errors import ModelError
+from moralscale.estimands import Estimands
 from moralscale.judgments import read_judgments
 from moralscale.model import REPORTED, build_model
 from moralscale.priors import Priors, load_priors
@@ -61,8 +62,9 @@ def fit(
     -------
     DataTree
         Groups ``posterior`` (reported and latent quantities, dims chain and draw first),
-        ``sample_stats`` (of every iteration, those between the kept draws too) and
-        ``observed_data`` (judgments, by their places in the strength table).
+        ``sample_stats`` (of every iteration, those between the kept draws too),
+        ``observed_data`` (judgments, by their places in the strength table) and ``constant_data``
+        (what scenes and composites are, for `estimands_of`).
     """
     model = build_model(arrays, priors, rule)
     names = [name for name in REPORTED if name in model.named_vars]
@@ -83,6 +85,7 @@ def fit(
             "posterior": _thinned(tree["posterior"].to_dataset()[names], sampler.thin),
             "sample_stats": stats.drop_attrs(),
             "observed_data": _observed(arrays),
+            "constant_data": _constant(arrays),
         }
     )
     result.attrs.update(provenance)
@@ -162,6 +165,29 @@ def load(path: str | Path) -> xr.DataTree:
         return tree.load()
 
 
+def estimands_of(tree: xr.DataTree) -> Estimands:
+    """Tell what the composites of a fit are made of, so that its file alone is enough.
+
+    Raises
+    ------
+    ModelError
+        The file holds draws, but not what they are about.
+    """
+    if "constant_data" not in tree.children:
+        raise ModelError(
+            "the posterior does not say what its composites are made of",
+            where="group constant_data",
+            mend="give a posterior.nc that this package wrote, or fit again",
+        )
+    constant = tree["constant_data"].to_dataset()
+    return Estimands.from_components(
+        **{
+            name: constant[name].values.astype(np.int64)
+            for name in ("foundation_idx", "intensity", "a_idx", "b_idx")
+        }
+    )
+
+
 def _sample_nutpie(
     model: pm.Model, names: list[str], sampler: Sampler, seed: int, cores: int
 ) -> xr.DataTree:
@@ -234,3 +260,16 @@ def _observed(arrays: Arrays) -> xr.Dataset:
         "arena_idx": arrays.arena_idx.astype(np.int8),
     }
     return xr.Dataset({name: (("judgment",), values) for name, values in data.items()})
+
+
+def _constant(arrays: Arrays) -> xr.Dataset:
+    estimands, coords = arrays.estimands, arrays.coords
+    return xr.Dataset(
+        {
+            "foundation_idx": ("scene", arrays.foundation_idx.astype(np.int8)),
+            "intensity": ("scene", arrays.intensity.astype(np.int8)),
+            "a_idx": ("composite", estimands.a_idx.astype(np.int32)),
+            "b_idx": ("composite", estimands.b_idx.astype(np.int32)),
+        },
+        coords={name: coords[name] for name in ("scene", "composite")},
+    )

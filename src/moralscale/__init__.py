@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 
 #: Public functions, and the module that each is defined in.
 _PUBLIC: dict[str, str] = {
+    "compare_runs": "moralscale.run_comparison",
     "open_run": "moralscale.runs",
     "summary": "moralscale.inspection",
 }

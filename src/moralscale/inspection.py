@@ -10,6 +10,7 @@ import xarray as xr
 
 from moralscale.config import Reporting
 from moralscale.fit import estimands_of, load
+from moralscale.markup import Sheet
 from moralscale.printing import (
     JUDGE,
     KEY,
@@ -21,6 +22,7 @@ from moralscale.printing import (
     percent,
 )
 from moralscale.projections import quantities
+from moralscale.records import Origin
 from moralscale.summaries import summarise
 
 #: Columns of numbers, as in ``estimates.csv``.
@@ -128,3 +130,19 @@ def printed_judges(table: pd.DataFrame) -> pd.DataFrame:
     judges = dict.fromkeys(judge for column in cells.values() for judge in column)
     columns = {label: [column.get(j, "-") for j in judges] for label, column in cells.items()}
     return pd.DataFrame({"judge": list(judges), **columns})
+
+
+def sheet(table: pd.DataFrame) -> Sheet:
+    """Prepare a summary for printing."""
+    told = table.attrs
+    fit = "/".join(told[name] for name in ("data", "rule", "prior") if told.get(name))
+    origin = mark(told.get("origin", ""))
+    heading = ", ".join(part for part in (told.get("run") or "a fit", fit, origin) if part)
+    parts = tuple(part for part in (printed(table), printed_judges(table)) if len(part))
+    note = f"What beta means here: {told['meaning']}" if told.get("meaning") else ""
+    return Sheet(heading, parts, table, note)
+
+
+def mark(origin: str) -> str:
+    """Name where judgments come from; simulated data says that it is."""
+    return f"{origin} data" if origin == Origin.SIMULATED else origin

@@ -1,26 +1,46 @@
-"""A summary as text: for terminals, spreadsheets, programs, LaTeX and Markdown."""
+"""Results as text: for terminals, spreadsheets, programs, LaTeX and Markdown."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
 from moralscale.errors import ConfigError, suggestion
-from moralscale.inspection import printed, printed_judges
-from moralscale.records import Origin
 
 
-def render(table: pd.DataFrame, form: str) -> str:
-    """Write a summary in one of the forms of `FORMS`.
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """A result that can be printed.
+
+    Attributes
+    ----------
+    heading : str
+        What it is about, simulated data marked.
+    parts : tuple of DataFrame
+        Tables of texts as a reader sees them, the first column on the left.
+    numbers : DataFrame
+        The same in full, for programs; its ``attrs`` go along.
+    note : str
+        A sentence or two below.
+    """
+
+    heading: str
+    parts: tuple[pd.DataFrame, ...]
+    numbers: pd.DataFrame
+    note: str = ""
+
+
+def render(sheet: Sheet, form: str) -> str:
+    """Write a sheet in one of the forms of `FORMS`.
 
     Parameters
     ----------
-    table : DataFrame
-        As `inspection.summary` returns it.
+    sheet : Sheet
     form : {"table", "csv", "json", "latex", "md"}
         ``csv`` and ``json`` hold numbers in full, the others as a reader sees them.
 
@@ -31,54 +51,73 @@ def render(table: pd.DataFrame, form: str) -> str:
     """
     if form not in FORMS:
         raise ConfigError(f"unknown format '{form}'", mend=suggestion(form, FORMS))
-    return FORMS[form](table)
+    return FORMS[form](sheet)
 
 
-def _terminal(table: pd.DataFrame) -> str:
+def _terminal(sheet: Sheet) -> str:
     console = Console(highlight=False)
     with console.capture() as captured:
-        for part, title in zip(_parts(table), (heading(table), "Judges"), strict=False):
-            console.print(_grid(part, title))
+        console.print(sheet.heading, style="bold")
+        for part in sheet.parts:
             console.print()
-        if table.attrs.get("meaning"):
-            console.print(f"What beta means here: {table.attrs['meaning']}")
+            console.print(_grid(part, console.width))
+        if sheet.note:
+            console.print(f"\n{sheet.note}")
     return captured.get()
 
 
-def _parts(table: pd.DataFrame) -> list[pd.DataFrame]:
-    return [part for part in (printed(table), printed_judges(table)) if len(part)]
-
-
-def _grid(cells: pd.DataFrame, title: str) -> Table:
-    grid = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
-    for place, name in enumerate(cells):
-        grid.add_column(str(name), justify="right" if place else "left", no_wrap=bool(place))
+def _grid(cells: pd.DataFrame, width: int) -> Table:
+    """Lay cells out; where `width` is too small for them an interval goes below its mean."""
+    widest = [max(len(str(name)), *cells[name].str.len()) + 2 for name in cells]
+    if sum(widest) > width:
+        cells = cells.map(lambda text: text.replace(" [", "\n["))
+    grid = Table(box=None, pad_edge=False)
+    grid.add_column(str(cells.columns[0]), min_width=min(20, widest[0] - 2))
+    for name in cells.columns[1:]:
+        grid.add_column(str(name), justify="right", no_wrap=True)
     for row in cells.itertuples(index=False):
         grid.add_row(*row)
     return grid
 
 
-def _csv(table: pd.DataFrame) -> str:
-    return table.to_csv(index=False)
+def _csv(sheet: Sheet) -> str:
+    return sheet.numbers.to_csv(index=False)
 
 
-def _json(table: pd.DataFrame) -> str:
-    rows = json.loads(table.to_json(orient="records", double_precision=15))
-    return json.dumps({**table.attrs, "quantities": rows}, indent=1) + "\n"
+def _json(sheet: Sheet) -> str:
+    rows = json.loads(sheet.numbers.to_json(orient="records", double_precision=15))
+    return json.dumps({**sheet.numbers.attrs, "quantities": rows}, indent=1) + "\n"
 
 
-def _latex(table: pd.DataFrame) -> str:
-    return f"% {heading(table)}\n" + "\n".join(map(latex_table, _parts(table)))
+def _latex(sheet: Sheet) -> str:
+    return f"% {sheet.heading}\n" + "\n".join(map(latex_table, sheet.parts))
 
 
 def latex_table(cells: pd.DataFrame) -> str:
     """Set texts as a LaTeX table of the package booktabs, numbers on the right."""
     columns = "l" + "r" * (cells.shape[1] - 1)
-    return cells.to_latex(index=False, escape=True, column_format=columns)
+    cells = cells.map(escaped).rename(columns=escaped)
+    return cells.to_latex(index=False, escape=False, column_format=columns)
 
 
-def _markdown(table: pd.DataFrame) -> str:
-    return f"**{_cell(heading(table))}**\n\n" + "\n".join(map(_pipes, _parts(table)))
+def escaped(text: str) -> str:
+    """Escape a short text for LaTeX."""
+    for plain, latex in {
+        "\\": r"\textbackslash{}",
+        "%": r"\%",
+        "&": r"\&",
+        "#": r"\#",
+        "_": r"\_",
+        "$": r"\$",
+        "<": r"\ensuremath{<}",
+        ">": r"\ensuremath{>}",
+    }.items():
+        text = text.replace(plain, latex)
+    return text
+
+
+def _markdown(sheet: Sheet) -> str:
+    return f"**{_cell(sheet.heading)}**\n\n" + "\n".join(map(_pipes, sheet.parts))
 
 
 def _pipes(cells: pd.DataFrame) -> str:
@@ -91,16 +130,7 @@ def _cell(text: str) -> str:
     return text.replace("|", r"\|")
 
 
-def heading(table: pd.DataFrame) -> str:
-    """Name the fit, and mark simulated data."""
-    told = table.attrs
-    fit = "/".join(told[name] for name in ("data", "rule", "prior") if told.get(name))
-    parts = [told.get("run") or "a fit", fit, told.get("origin")]
-    line = ", ".join(part for part in parts if part)
-    return line + " data" if told.get("origin") == Origin.SIMULATED else line
-
-
-FORMS: dict[str, Callable[[pd.DataFrame], str]] = {
+FORMS: dict[str, Callable[[Sheet], str]] = {
     "table": _terminal,
     "csv": _csv,
     "json": _json,

@@ -48,6 +48,7 @@ rule manifest:
         outcomes="results/{run}/tables/outcomes.csv",
         tables=TABLES,
         recovery=recovery_of,
+        numbers="results/{run}/numbers",
         figures=all_figures,
         report="results/{run}/report.html",
     output:

@@ -16,7 +16,7 @@ from moralscale.scripting import INTERRUPTED, USER_ERROR
 
 #: Commands in the order of the help; ``compare-runs`` is the function ``compare_runs`` of
 #: ``cli/compare_runs.py``. What takes time to import is imported inside that function.
-COMMANDS: tuple[str, ...] = ("summary",)
+COMMANDS: tuple[str, ...] = ("summary", "compare-runs")
 
 
 def _version(wanted: bool) -> None:

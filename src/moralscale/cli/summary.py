@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-
-class Format(StrEnum):
-    """How a table is printed."""
-
-    TABLE = "table"
-    CSV = "csv"
-    JSON = "json"
-    LATEX = "latex"
-    MD = "md"
+from moralscale.cli.formats import Format, FormatOption
 
 
 def summary(
     posterior: Annotated[
         Path, typer.Argument(help="A fit's posterior.nc, or the folder of a run.")
     ],
-    format: Annotated[Format, typer.Option(help="How to print.")] = Format.TABLE,
+    form: FormatOption = Format.TABLE,
     judges: Annotated[bool, typer.Option(help="Rows for every judge.")] = True,
     ci_prob: Annotated[float, typer.Option(help="Probability inside intervals.")] = 0.94,
     ci_kind: Annotated[str, typer.Option(help="hdi or eti.")] = "hdi",
 ) -> None:
     """Print beta, residuals, anchoring, convergence and consistency of a posterior."""
     from moralscale.config import Reporting, validate
+    from moralscale.inspection import sheet
     from moralscale.inspection import summary as summarised
     from moralscale.markup import render
     from moralscale.runs import open_run
@@ -37,4 +29,4 @@ def summary(
     reporting = validate(Reporting, {"ci_prob": ci_prob, "ci_kind": ci_kind}, source="options")
     source = open_run(posterior).posterior() if posterior.is_dir() else posterior
     table = summarised(source, reporting=reporting, judges=judges)
-    typer.echo(render(table, format.value), nl=False)
+    typer.echo(render(sheet(table), form), nl=False)

@@ -60,7 +60,12 @@ FITS = expand(
 )
 
 
+#: The fit that runs are compared by.
+MAIN_FIT = next((fit for fit in FITS if fit.startswith("bridged/")), FITS[0])
+
+
 wildcard_constraints:
+    other="[A-Za-z0-9._-]+",
     run="[A-Za-z0-9._-]+",
     arena="|".join(ARENAS),
     judge="[A-Za-z0-9._-]+",
@@ -161,11 +166,20 @@ def all_figures(wildcards):
     ]
 
 
-def comparison_outputs(extension):
+def identification_figure(extension):
     """What sets simulated runs side by side, where a configuration has several."""
     if len(CONFIG.runs) < 2 or not all(map(is_simulated, CONFIG.runs)):
         return []
     return [f"results/comparison/figures/identification.simulated.{extension}"]
+
+
+def run_comparisons(extension):
+    """The first run beside each of the others."""
+    first, *others = CONFIG.runs
+    return [
+        f"results/comparison/{first}/{other}/runs{mark(first) or mark(other)}.{extension}"
+        for other in others
+    ]
 
 
 def run_outputs(run):
@@ -175,7 +189,7 @@ def run_outputs(run):
 
 def report_figures(wildcards):
     """Pictures of a run, and the comparison of runs where there is one."""
-    return figure_paths(wildcards.run, "png") + comparison_outputs("png")
+    return figure_paths(wildcards.run, "png") + identification_figure("png")
 
 
 def recovery_of(wildcards):

@@ -65,11 +65,10 @@ def draw(table: pd.DataFrame) -> Figure:
 
 
 def save_comparison(table: pd.DataFrame, folder: str | Path) -> None:
-    """Write ``runs.csv`` and the figure ``runs[.simulated]`` into a folder."""
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    table.to_csv(folder / "runs.csv", index=False)
-    style.save(draw(table), folder / ("runs.simulated" if _simulated(table) else "runs"))
+    """Write ``runs[.simulated].csv`` and the figure of that name into a folder."""
+    stem = Path(folder, "runs.simulated" if _simulated(table) else "runs")
+    style.save(draw(table), stem)
+    table.to_csv(stem.with_name(f"{stem.name}.csv"), index=False)
 
 
 def _simulated(table: pd.DataFrame) -> bool:

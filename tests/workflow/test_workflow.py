@@ -184,9 +184,9 @@ def test_figures_of_the_workflow_are_those_of_the_package():
 
 def test_terminal_notebook_and_report_agree_to_the_printed_digit(finished, monkeypatch):
     results = finished / "results/quick"
+    code = "from moralscale.cli.main import main; main()"
     said = subprocess.run(
-        [sys.executable, "-c", "from moralscale.cli.main import main; main()"]
-        + ["summary", str(results), "--format", "json"],
+        [sys.executable, "-c", code, "summary", str(results), "--format", "json"],
         capture_output=True,
         text=True,
         check=True,

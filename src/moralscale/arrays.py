@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from moralscale.errors import JudgmentError, ModelError, suggestion
 from moralscale.estimands import Estimands
-from moralscale.records import FOUNDATIONS, INTENSITIES, USED, Arena, Outcome
+from moralscale.records import FOUNDATIONS, INTENSITIES, USED, VERDICTS, Arena, BetaMeaning, Outcome
 
 LOG = logging.getLogger(__name__)
 Index = NDArray[np.int64]
@@ -31,14 +31,14 @@ class Arrays:
     The strength table of a fit has one row a judge and one column a *slot*: the scenes as the
     single arena shows them, the composites as the composite arena shows them and, where there are
     bridge judgments, both again as the bridge arena shows them. A judgment is two places in the
-    raveled table and who won.
+    raveled table and what came of it.
 
     Attributes
     ----------
     first_idx, second_idx : (judgment,), int
         Places of the two contestants in the raveled (judge, slot) table.
-    first_won : (judgment,), bool
-        Whether the contestant shown first was chosen.
+    outcome : (judgment,), int8
+        Place of the outcome in `records.VERDICTS`: 0 first, 1 second, 2 tie.
     judge_idx, arena_idx : (judgment,), int
         Judge and arena (in the order of `coords`).
     foundation_idx, intensity : (scene,), int
@@ -53,7 +53,7 @@ class Arrays:
 
     first_idx: Index
     second_idx: Index
-    first_won: NDArray[np.bool_]
+    outcome: NDArray[np.int8]
     judge_idx: Index
     arena_idx: Index
     foundation_idx: Index
@@ -61,6 +61,41 @@ class Arrays:
     estimands: Estimands
     coords: dict[str, list[Any]]
     bridged: bool
+
+    @property
+    def first_won(self) -> NDArray[np.bool_]:
+        """Whether the contestant shown first was chosen: (judgment,)."""
+        return self.outcome == VERDICTS.index(Outcome.FIRST)
+
+    @property
+    def beta_meaning(self) -> BetaMeaning:
+        """What beta means in a fit of these judgments."""
+        return BetaMeaning.of("bridged" if self.bridged else "study")
+
+    @property
+    def slot_arena(self) -> Index:
+        """Place in ``coords["arena"]`` of the arena of each column of the strength table."""
+        n_scenes, n_composites = len(self.coords["scene"]), len(self.coords["composite"])
+        sizes = [n_scenes, n_composites, (n_scenes + n_composites) * self.bridged]
+        return np.repeat(np.arange(3), sizes)
+
+    @property
+    def repeats(self) -> tuple[Index, Index]:
+        """The comparisons that judgments answer: the same judge, the same two in the same order.
+
+        Returns
+        -------
+        row : (comparison,)
+            A judgment of each comparison; every judgment in turn where none was asked twice.
+        comparison : (judgment,)
+            The comparison that each judgment answers.
+        """
+        n_places = self.n_slots * len(self.coords["judge"])
+        key = self.first_idx * n_places + self.second_idx
+        _, row, comparison = np.unique(key, return_index=True, return_inverse=True)
+        if len(row) == len(key):
+            return np.arange(len(key)), np.arange(len(key))
+        return row, comparison
 
     @property
     def judgments_a_scene(self) -> float:
@@ -81,12 +116,17 @@ class Arrays:
 
 
 def make_arrays(
-    judgments: pd.DataFrame, scenes: pd.DataFrame, composites: pd.DataFrame, *, data: str
+    judgments: pd.DataFrame,
+    scenes: pd.DataFrame,
+    composites: pd.DataFrame,
+    *,
+    data: str,
+    ties: bool = False,
 ) -> Arrays:
     """Index the decided judgments of a table.
 
-    Refusals, blocks, truncations and unreadable answers are left out, and so are ties, which this
-    observation model has no place for; none of them is turned into half a win.
+    Refusals, blocks, truncations and unreadable answers are left out, and so are ties where the
+    observation model has no place for them; none of them is turned into half a win.
 
     Parameters
     ----------
@@ -96,19 +136,25 @@ def make_arrays(
         The corpus and the composites of the design.
     data : {"study", "bridged"}
         Which arenas to read.
+    ties : bool, optional
+        Whether ties are read too; those that are left out are counted in the log.
 
     Raises
     ------
     JudgmentError
         A contestant is neither a scene nor a composite.
     ModelError
-        `data` is not known, or an arena has no decided judgment.
+        `data` is not known, an arena has no decided judgment, or the bridge judgments cannot tell
+        beta from choice noise.
     """
     if data not in DATA:
         raise ModelError(f"unknown data '{data}'", where="data", mend=suggestion(data, DATA))
     arenas = DATA[data]
-    decided = judgments["outcome"].isin(USED)
-    table = judgments[decided & judgments["arena"].isin(arenas)]
+    read = judgments["arena"].isin(arenas)
+    table = judgments[read & judgments["outcome"].isin(VERDICTS if ties else USED)]
+    n_ties = int((read & (judgments["outcome"] == Outcome.TIE)).sum())
+    if n_ties and not ties:
+        LOG.warning("%d ties are left out of the fit; `ties: davidson` lets them enter", n_ties)
     for arena in arenas:
         if not (table["arena"] == arena).any():
             raise ModelError(
@@ -126,10 +172,10 @@ def make_arrays(
     judge_idx = pd.Index(judge_names).get_indexer(pd.Index(table["judge"]))
     arena_idx = pd.Index([str(a) for a in arenas]).get_indexer(pd.Index(table["arena"]))
     n_slots = len(slots)
-    return Arrays(
+    arrays = Arrays(
         first_idx=judge_idx * n_slots + _positions(slots, table, "first"),
         second_idx=judge_idx * n_slots + _positions(slots, table, "second"),
-        first_won=(table["outcome"] == Outcome.FIRST).to_numpy(dtype=bool),
+        outcome=pd.Index(VERDICTS).get_indexer(pd.Index(table["outcome"])).astype(np.int8),
         judge_idx=judge_idx,
         arena_idx=arena_idx,
         foundation_idx=pd.Index(FOUNDATIONS).get_indexer(pd.Index(scenes["foundation"])),
@@ -146,6 +192,34 @@ def make_arrays(
         },
         bridged=bridged,
     )
+    if bridged:
+        _check_bridge(arrays)
+    return arrays
+
+
+def _check_bridge(arrays: Arrays) -> None:
+    """Refuse bridge judgments from which beta would not be identified.
+
+    Between a scene and a composite, eta is a combination of the scene's strength, the component
+    sum and a constant, with sign by which is shown first: three coefficients. At the nominal
+    intensities these must not be collinear.
+    """
+    bridge = arrays.arena_idx == arrays.coords["arena"].index(Arena.BRIDGE)
+    slots = np.stack(arrays.slots)[:, bridge] - arrays.n_slots // 2
+    n_scenes = len(arrays.coords["scene"])
+    scene, composite = slots.min(axis=0), slots.max(axis=0) - n_scenes
+    columns = [
+        arrays.intensity[scene],
+        arrays.estimands.intensity_sum[composite],
+        np.ones(len(scene)),
+    ]
+    if np.linalg.matrix_rank(np.column_stack(columns)) < len(columns):
+        raise ModelError(
+            f"{len(scene)} bridge judgments of too few kinds cannot tell beta from choice noise",
+            where="data: bridged",
+            mend="ask bridge comparisons over scenes and composites of several intensities, or "
+            "fit `data: study`, whose beta is in units of choice noise",
+        )
 
 
 def _slots(scenes: pd.Series, composites: pd.Series, bridged: bool) -> pd.MultiIndex:

@@ -6,6 +6,7 @@ import logging
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -16,14 +17,16 @@ import nutpie
 import pandas as pd
 import pymc as pm
 import xarray as xr
+from numpy.typing import NDArray
 
 from moralscale.arrays import Arrays, make_arrays
 from moralscale.composition import Rule, get_rule
-from moralscale.config import Sampler
+from moralscale.config import Observation, Sampler
 from moralscale.errors import ModelError
 from moralscale.estimands import Estimands
 from moralscale.judgments import read_judgments
 from moralscale.model import REPORTED, build_model
+from moralscale.observation import OBSERVED, Observed
 from moralscale.priors import Priors, load_priors
 from moralscale.scenes import load_scenes
 
@@ -31,6 +34,160 @@ from moralscale.scenes import load_scenes
 VERSIONED = ("moralscale", "pymc", "nutpie", "pytensor", "numpy", "xarray", "arviz")
 KEPT_STATS = ("energy", "diverging", "n_steps", "tree_depth", "depth", "step_size", "lp", "logp")
 LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, eq=False)
+class Compiled:
+    """A model that is ready to be sampled, for any outcomes of the same comparisons.
+
+    Attributes
+    ----------
+    arrays, rule, priors, options
+        What it was made of.
+    model : Model
+        The model of `model.build_model`.
+    observed : Observed
+        The form in which the outcomes enter.
+    machine : object, optional
+        What nutpie compiled; nothing for PyMC's own sampler.
+    """
+
+    arrays: Arrays
+    rule: Rule
+    priors: Priors
+    options: Observation
+    model: pm.Model
+    observed: Observed
+    machine: Any = None
+
+    @property
+    def names(self) -> list[str]:
+        """Quantities that a fit keeps."""
+        return [name for name in REPORTED if name in self.model.named_vars]
+
+    def sample(
+        self,
+        *,
+        sampler: Sampler,
+        seed: int,
+        cores: int,
+        outcomes: NDArray[np.integer] | None = None,
+        attrs: Mapping[str, Any] | None = None,
+    ) -> xr.DataTree:
+        """Sample the posterior given these outcomes.
+
+        Parameters
+        ----------
+        sampler : Sampler
+            How; the sampler that the model was compiled for.
+        seed : int
+            Seed of the sampler.
+        cores : int
+            Chains at a time.
+        outcomes : (judgment,), int, optional
+            Places in `records.VERDICTS`, in the order of the arrays; those of the arrays unless
+            given. -1 leaves a judgment out of the fit, in a model that was compiled with `counted`.
+        attrs : mapping, optional
+            What else to keep about the fit (run, data, origin, digests).
+
+        Returns
+        -------
+        DataTree
+            As `fit` returns it.
+
+        Raises
+        ------
+        ModelError
+            The outcomes do not go with the arrays or the model.
+        """
+        outcome = self.arrays.outcome if outcomes is None else np.asarray(outcomes)
+        values = self.values(outcome)
+        tree = self._draws(values, sampler, seed, cores)
+        stats = tree["sample_stats"].to_dataset()
+        stats = stats[[name for name in KEPT_STATS if name in stats]]
+        result = xr.DataTree.from_dict(
+            {
+                "posterior": _thinned(tree["posterior"].to_dataset()[self.names], sampler.thin),
+                "sample_stats": stats.drop_attrs(),
+                "observed_data": _observed(self.arrays, outcome),
+                "constant_data": _constant(self.arrays),
+            }
+        )
+        result.attrs.update(
+            rule=self.rule.name,
+            prior=self.priors.name,
+            model=self.options.model_dump_json(),
+            beta_meaning=str(self.arrays.beta_meaning),
+            seed=seed,
+            sampler=sampler.model_dump_json(),
+            versions=", ".join(f"{name} {version(name)}" for name in VERSIONED),
+        )
+        result.attrs.update(attrs or {})
+        return result
+
+    def values(self, outcome: NDArray[np.integer]) -> NDArray[Any]:
+        """Put outcomes (judgment,) into the form of the model's data container.
+
+        Raises
+        ------
+        ModelError
+            There are more or fewer than judgments, or codes that this model has no place for.
+        """
+        if outcome.shape != self.arrays.outcome.shape:
+            raise ModelError(
+                f"{outcome.shape} outcomes for {self.arrays.outcome.shape} judgments",
+                where="outcomes",
+                mend="give one of each judgment of the arrays",
+            )
+        lowest = -1 if self.observed.name == "counts" else 0
+        wrong = (outcome < lowest) | (outcome >= self.observed.n_outcomes)
+        if wrong.any():
+            raise ModelError(
+                f"outcome {outcome[wrong][0]} has no place in this model",
+                where=f"judgment {int(np.argmax(wrong))}",
+                mend="compile with `ties: davidson` for ties (2), with counted=True to leave "
+                "judgments out (-1)",
+            )
+        return self.observed.values(outcome)
+
+    def _draws(self, values: NDArray[Any], sampler: Sampler, seed: int, cores: int) -> xr.DataTree:
+        if sampler.backend == "nutpie":
+            machine = self.machine or _machine(self.model, self.names)
+            return _sample_nutpie(machine.with_data(**{OBSERVED: values}), sampler, seed, cores)
+        self.model.set_data(OBSERVED, values)
+        return _sample_pymc(self.model, self.names, sampler, seed, cores)
+
+
+def compile(
+    arrays: Arrays,
+    *,
+    rule: Rule,
+    priors: Priors,
+    options: Observation | None = None,
+    backend: str = "nutpie",
+    centred: bool | None = None,
+    counted: bool | None = None,
+) -> Compiled:
+    """Compile the joint model once, to be sampled for many sets of outcomes.
+
+    Parameters
+    ----------
+    arrays : Arrays
+        Judgments and what they are about.
+    rule, priors, options
+        What to fit; lapses and ties are left out unless `options` says otherwise.
+    backend : {"nutpie", "pymc"}
+        The sampler to compile for.
+    centred, counted : bool, optional
+        As in `model.build_model`.
+    """
+    options = options or Observation()
+    model = build_model(arrays, priors, rule, options, centred=centred, counted=counted)
+    observed = Observed.of(arrays, options, counted=counted)
+    compiled = Compiled(arrays, rule, priors, options, model, observed)
+    if backend != "nutpie":
+        return compiled
+    return replace(compiled, machine=_machine(model, compiled.names))
 
 
 def fit(
@@ -41,6 +198,7 @@ def fit(
     sampler: Sampler,
     seed: int,
     cores: int,
+    options: Observation | None = None,
     attrs: Mapping[str, Any] | None = None,
 ) -> xr.DataTree:
     """Sample the posterior of the joint model.
@@ -55,6 +213,8 @@ def fit(
         Seed of the sampler.
     cores : int
         Chains at a time.
+    options : Observation, optional
+        How judgments follow from strengths; without lapses and ties unless given.
     attrs : mapping, optional
         What else to keep about the fit (run, data, origin, digests).
 
@@ -66,30 +226,8 @@ def fit(
         ``observed_data`` (judgments, by their places in the strength table) and ``constant_data``
         (what scenes and composites are, for `estimands_of`).
     """
-    model = build_model(arrays, priors, rule)
-    names = [name for name in REPORTED if name in model.named_vars]
-    sample = _sample_nutpie if sampler.backend == "nutpie" else _sample_pymc
-    tree = sample(model, names, sampler, seed, cores)
-    stats = tree["sample_stats"].to_dataset()
-    stats = stats[[name for name in KEPT_STATS if name in stats]]
-    provenance = {
-        "rule": rule.name,
-        "prior": priors.name,
-        "seed": seed,
-        "sampler": sampler.model_dump_json(),
-        "versions": ", ".join(f"{name} {version(name)}" for name in VERSIONED),
-        **(attrs or {}),
-    }
-    result = xr.DataTree.from_dict(
-        {
-            "posterior": _thinned(tree["posterior"].to_dataset()[names], sampler.thin),
-            "sample_stats": stats.drop_attrs(),
-            "observed_data": _observed(arrays),
-            "constant_data": _constant(arrays),
-        }
-    )
-    result.attrs.update(provenance)
-    return result
+    compiled = compile(arrays, rule=rule, priors=priors, options=options, backend=sampler.backend)
+    return compiled.sample(sampler=sampler, seed=seed, cores=cores, attrs=attrs)
 
 
 def fit_from_files(
@@ -104,10 +242,18 @@ def fit_from_files(
     seed: int,
     cores: int,
     attrs: Mapping[str, Any],
+    options: Mapping[str, Any] | None = None,
 ) -> xr.DataTree:
     """Fit a table of judgments; arguments are paths, names and settings."""
     table = read_judgments(judgments)
-    arrays = make_arrays(table, load_scenes(scenes), pd.read_parquet(composites), data=data)
+    model = Observation(**(options or {}))
+    arrays = make_arrays(
+        table,
+        load_scenes(scenes),
+        pd.read_parquet(composites),
+        data=data,
+        ties=model.ties == "davidson",
+    )
     return fit(
         arrays,
         rule=get_rule(rule),
@@ -115,6 +261,7 @@ def fit_from_files(
         sampler=Sampler(**sampler),
         seed=seed,
         cores=cores,
+        options=model,
         attrs={"data": data, "origin": ", ".join(sorted(table["origin"].unique())), **attrs},
     )
 
@@ -188,15 +335,17 @@ def estimands_of(tree: xr.DataTree) -> Estimands:
     )
 
 
-def _sample_nutpie(
-    model: pm.Model, names: list[str], sampler: Sampler, seed: int, cores: int
-) -> xr.DataTree:
+def _machine(model: pm.Model, names: list[str]) -> Any:
     started = time.monotonic()
-    compiled = nutpie.compile_pymc_model(model, var_names=names)
+    machine = nutpie.compile_pymc_model(model, var_names=names)
     seconds = time.monotonic() - started
-    LOG.info("model of %d parameters compiled in %.0f s", compiled.n_dim, seconds)
+    LOG.info("model of %d parameters compiled in %.0f s", machine.n_dim, seconds)
+    return machine
+
+
+def _sample_nutpie(machine: Any, sampler: Sampler, seed: int, cores: int) -> xr.DataTree:
     return nutpie.sample(
-        compiled,
+        machine,
         draws=sampler.draws * sampler.thin,
         tune=sampler.tune,
         chains=sampler.chains,
@@ -251,9 +400,10 @@ def _thinned(posterior: xr.Dataset, thin: int) -> xr.Dataset:
     return kept.assign_coords(draw=np.arange(kept.sizes["draw"]))
 
 
-def _observed(arrays: Arrays) -> xr.Dataset:
+def _observed(arrays: Arrays, outcome: NDArray[np.integer]) -> xr.Dataset:
     data = {
-        "first_won": arrays.first_won,
+        "outcome": outcome.astype(np.int8),
+        "first_won": outcome == 0,
         "first_idx": arrays.first_idx.astype(np.int32),
         "second_idx": arrays.second_idx.astype(np.int32),
         "judge_idx": arrays.judge_idx.astype(np.int16),

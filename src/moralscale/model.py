@@ -6,6 +6,7 @@ The generative equations stand here and in docs/model.md, and nowhere else. Stre
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,50 +15,28 @@ import pytensor.tensor as pt
 from scipy.linalg import null_space
 
 from moralscale.arrays import Arrays
-from moralscale.composition import Rule
+from moralscale.composition import QUANTITIES, Rule
+from moralscale.config import Observation
+from moralscale.errors import ModelError
 from moralscale.estimands import zero_sum_basis
+from moralscale.observation import Observed, observe
 from moralscale.priors import Priors
 
-#: Named quantities that a fit keeps; raw, non-centred ones are not of interest.
-REPORTED = (
-    "intensity_slope",
-    "intensity_slope_sd",
-    "cell_sd",
-    "scene_sd",
-    "judge_sd",
-    "consistency_sd",
-    "consistency",
-    "beta",
-    "beta_sd",
-    "beta_judge",
-    "gamma",
-    "gamma_sd",
-    "gamma_judge",
-    "gamma_judge_sd",
-    "delta_config",
-    "config_sd",
-    "profile_sd",
-    "composite_sd",
-    "alpha",
-    "alpha_sd",
-    "alpha_judge",
-    "position_bias",
-    "position_bias_sd",
-    "position_bias_judge",
-    "composite_consistency",
-    "bridge_consistency",
-    "mu",
-    "theta",
-    "phi",
-)
-
+#: Named quantities that a fit keeps, where the model has them; raw ones are not of interest.
+REPORTED = tuple(QUANTITIES)
 
 #: Judgments a scene, over the panel, from which scenes are centred.
 CENTRED_FROM = 50
 
 
 def build_model(
-    arrays: Arrays, priors: Priors, rule: Rule, *, centred: bool | None = None
+    arrays: Arrays,
+    priors: Priors,
+    rule: Rule,
+    options: Observation | None = None,
+    *,
+    centred: bool | None = None,
+    counted: bool | None = None,
 ) -> pm.Model:
     """Build the joint model of all arenas.
 
@@ -73,37 +52,50 @@ def build_model(
         A prior for every parameter.
     rule : Rule
         How composites follow from components.
+    options : Observation, optional
+        How judgments follow from strengths; without lapses and ties unless given.
     centred : bool, optional
         Whether slopes, cells and scenes are free variables themselves, or standardised. Both are
         the same model; the first samples well where the data tell a scene better than its cell
         does. Unless given, it is chosen by the number of judgments a scene (`CENTRED_FROM`).
+    counted : bool, optional
+        Whether outcomes are observed as counts of every comparison. Unless given, they are where a
+        comparison was asked more than once.
 
     Returns
     -------
     Model
         Deterministic variables carry the names of docs/model.md; all other free variables are
-        standardised, but for each judge's position bias.
+        standardised, but for each judge's position bias. The outcomes are a data container,
+        `observation.OBSERVED`, in the form that `observation.Observed` gives.
+
+    Raises
+    ------
+    ModelError
+        There are ties, and the options have no place for them.
     """
+    options = options or Observation()
+    if options.ties == "left_out" and (arrays.outcome > 1).any():
+        raise ModelError(
+            "there are ties among the judgments, and the model has no place for them",
+            where="model.ties",
+            mend="use `ties: davidson`, or leave ties out of the arrays",
+        )
     if centred is None:
         centred = arrays.judgments_a_scene >= CENTRED_FROM
     with pm.Model(coords=arrays.coords) as model:
         theta = _scene_strengths(arrays, priors, centred)
         phi = _composite_strengths(arrays, priors, rule, theta)
-        position_bias = _over_judges("position_bias", arrays, priors, centred=True)
+        bias = _over_judges("position_bias", arrays, priors, centred=True)
         table = _strength_table(arrays, priors, theta, phi)
-        # Bradley and Terry's own form, P(first) = worth_first / (worth_first + worth_second), needs
-        # one exponential a slot, not one a judgment. What is shown first carries the position bias.
-        first = pt.exp(table + position_bias[:, None]).ravel()[arrays.first_idx]
-        second = pt.exp(table).ravel()[arrays.second_idx]
-        pm.CustomDist(
-            "first_won",
-            first,
-            second,
-            logp=lambda won, first, second: pt.log(
-                pt.switch(won, first, second) / (first + second)
-            ),
-            dist=lambda first, second, size: pm.Bernoulli.dist(first / (first + second), size=size),
-            observed=arrays.first_won,
+        observe(
+            arrays,
+            options,
+            Observed.of(arrays, options, counted=counted),
+            table,
+            bias,
+            partial(_over_judges, arrays=arrays, priors=priors),
+            _prior_draws(priors),
         )
     return model
 
@@ -147,7 +139,7 @@ def _composite_strengths(arrays: Arrays, priors: Priors, rule: Rule, theta: Any)
     """phi: (judge, composite)."""
     draw, estimands = _prior_draws(priors), arrays.estimands
     parameters = {name: _over_judges(name, arrays, priors)[:, None] for name in rule.parameters}
-    composed = rule.compose(theta[:, estimands.a_idx], theta[:, estimands.b_idx], parameters)
+    composed = rule.compose(theta[:, estimands.a_idx], theta[:, estimands.b_idx], parameters, pt)
     effects = _foundation_effects(arrays, priors) @ estimands.foundation.T
     basis = estimands.config_basis()
     delta = pm.Deterministic(

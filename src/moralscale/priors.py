@@ -10,31 +10,15 @@ import numpy as np
 import pymc as pm
 from pymc_extras.prior import Prior, UnsupportedDistributionError
 
+from moralscale.composition import QUANTITIES
 from moralscale.config import load_yaml
 from moralscale.errors import ConfigError, suggestion
 
-#: Parameters with a prior of their own: those of every model, then those of single rules.
-PARAMETERS = (
-    "intensity_slope",
-    "intensity_slope_sd",
-    "cell_sd",
-    "scene_sd",
-    "judge_sd",
-    "consistency_sd",
-    "beta",
-    "beta_sd",
-    "gamma_sd",
-    "gamma_judge_sd",
-    "config_sd",
-    "profile_sd",
-    "composite_sd",
-    "alpha",
-    "alpha_sd",
-    "position_bias",
-    "position_bias_sd",
-    "composite_consistency",
-    "bridge_consistency",
-)
+#: Priors that every file gives: those of every model.
+REQUIRED = tuple(name for name, quantity in QUANTITIES.items() if quantity.file)
+#: Priors that a file may change: those of single rules and options.
+DEFAULTS = {name: q.prior for name, q in QUANTITIES.items() if q.prior is not None}
+PARAMETERS = (*REQUIRED, *DEFAULTS)
 
 
 class Priors(Mapping[str, Prior]):
@@ -73,7 +57,7 @@ class Priors(Mapping[str, Prior]):
 
 
 def load_priors(path: str | Path) -> Priors:
-    """Read a prior file.
+    """Read a prior file; what single rules and options need has defaults.
 
     Raises
     ------
@@ -90,9 +74,10 @@ def load_priors(path: str | Path) -> Priors:
                 where=str(path),
                 mend=suggestion(str(key), PARAMETERS),
             )
-    for key in PARAMETERS:
+    for key in REQUIRED:
         if key not in data:
             raise ConfigError(f"no prior for '{key}'", where=str(path), mend="add it")
+    data = DEFAULTS | data
     return Priors(
         {key: _prior(data[key], f"{path}, {key}", _is_scale(key)) for key in PARAMETERS},
         name=path.stem,

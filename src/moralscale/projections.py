@@ -11,24 +11,12 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
+from moralscale.composition import QUANTITIES
 from moralscale.elo import ELO_PER_LOGIT
 from moralscale.estimands import Estimands
 
-#: What each quantity is: its unit, and one sentence for tables and captions.
-#: ``log-odds`` differences are reported in Elo too; ``strength`` also as ratings with mean 1000.
-DEFINITIONS: dict[str, tuple[str, str]] = {
-    "beta": ("ratio", "Compression slope, mean over judges."),
-    "beta_judge": ("ratio", "Compression slope of a judge."),
-    "alpha": ("log-odds", "Strength of a composite with component sum 0, mean over judges."),
-    "alpha_judge": ("log-odds", "Strength of a composite with component sum 0, for a judge."),
-    "composite_consistency": ("ratio", "Consistency in the composite arena over the single one."),
-    "bridge_consistency": ("ratio", "Consistency in the bridge arena over the single one."),
-    "consistency": ("ratio", "Consistency of a judge over the geometric mean of the panel."),
-    "position_bias": ("log-odds", "Lean to the option shown first, mean over judges."),
-    "position_bias_judge": ("log-odds", "Lean to the option shown first, of a judge."),
-    "gamma": ("log-odds", "What a foundation adds to a composite, mean over judges."),
-    "delta_config": ("log-odds", "What an intensity configuration adds to a composite."),
-    "intensity_slope": ("log-odds", "Scene strength per step of intensity, mean over foundations."),
+#: What is computed from strengths: unit, and one sentence for tables and captions.
+PROJECTIONS: dict[str, tuple[str, str]] = {
     "slope": ("ratio", "Slope of composite strength on component sum, mean over judges."),
     "slope_judge": ("ratio", "Slope of composite strength on component sum, of a judge."),
     "intercept": ("log-odds", "Intercept of that line, mean over judges."),
@@ -53,20 +41,16 @@ DEFINITIONS: dict[str, tuple[str, str]] = {
     "scene_strength": ("strength", "Strength of a scene, mean over judges."),
     "component_sum": ("sum", "Sum of a composite's component strengths, mean over judges."),
     "composite_strength": ("strength", "Strength of a composite, mean over judges."),
-    "intensity_slope_sd": ("sd", "Spread between foundations of the intensity slope."),
-    "cell_sd": ("sd", "Spread of cells around the intensity line."),
-    "scene_sd": ("sd", "Spread of scenes within a cell."),
-    "judge_sd": ("sd", "Spread of judges on a scene."),
-    "consistency_sd": ("sd", "Spread between judges of log consistency."),
-    "beta_sd": ("sd", "Spread between judges of the compression slope."),
-    "gamma_sd": ("sd", "Spread of foundation effects."),
-    "gamma_judge_sd": ("sd", "Spread between judges of a foundation effect."),
-    "config_sd": ("sd", "Spread of configuration effects."),
-    "profile_sd": ("sd", "Spread of composites that judges share."),
-    "composite_sd": ("sd", "Spread of composites of one judge."),
-    "alpha_sd": ("sd", "Spread between judges of the intercept."),
-    "position_bias_sd": ("sd", "Spread between judges of the position bias."),
 }
+#: Structural quantities that go through `quantities` as `scene_strength` and such, or not at all.
+_LATENT = ("mu", "theta", "phi", "gamma_judge")
+#: What each reported quantity is: its unit, and one sentence for tables and captions.
+#: ``log-odds`` differences are reported in Elo too; ``strength`` also as ratings with mean 1000.
+DEFINITIONS: dict[str, tuple[str, str]] = {
+    name: (quantity.unit, quantity.definition)
+    for name, quantity in QUANTITIES.items()
+    if name not in _LATENT
+} | PROJECTIONS
 
 
 def quantities(strengths: xr.Dataset, estimands: Estimands) -> xr.Dataset:

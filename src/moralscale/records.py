@@ -47,8 +47,22 @@ class Outcome(StrEnum):
     INVALID = "invalid"
 
 
-#: Outcomes that the likelihood reads; ties are counted and, for now, left out.
+#: Outcomes that a fit can read, in the order of their codes in arrays.
+VERDICTS = (Outcome.FIRST, Outcome.SECOND, Outcome.TIE)
+#: Those that every fit reads; ties are counted, and enter where the model has a place for them.
 USED = (Outcome.FIRST, Outcome.SECOND)
+
+
+class BetaMeaning(StrEnum):
+    """What beta and slopes of composite strength mean, by the arenas that a fit reads."""
+
+    CHOICE_NOISE = "in units of single-arena choice noise"
+    IDENTIFIED = "free of choice noise, from the bridge arena"
+
+    @classmethod
+    def of(cls, data: str) -> BetaMeaning:
+        """Meaning in a fit of ``"study"`` or ``"bridged"``."""
+        return cls.IDENTIFIED if data == "bridged" else cls.CHOICE_NOISE
 
 
 class Origin(StrEnum):

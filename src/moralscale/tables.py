@@ -9,25 +9,33 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from moralscale.projections import in_elo
+from moralscale.composition import RULE_QUANTITIES
+from moralscale.projections import DEFINITIONS, in_elo
+from moralscale.records import BetaMeaning
 from moralscale.summaries import labels
 
 #: The quantities of each table of a run; `estimates` holds them all.
 TABLES = {
-    "beta": ("beta", "beta_judge", "beta_sd", "slope", "slope_judge"),
+    "beta": (*RULE_QUANTITIES, "slope", "slope_judge"),
     "foundation_residuals": ("foundation_residual", "foundation_residual_judge", "gamma"),
     "intensity_sums": ("intensity_mean", "config_mean"),
     "anchoring": ("anchoring", "anchoring_adjusted", "delta_config"),
     "convergence": ("convergence", "correlation"),
     "scenes": ("scene_strength",),
     "composites": ("composite_strength", "component_sum"),
-    "position_bias": ("position_bias", "position_bias_judge", "position_bias_sd"),
-    "consistency": ("consistency", "composite_consistency", "bridge_consistency", "alpha"),
+    "position_bias": tuple(name for name in DEFINITIONS if name.startswith("position_bias")),
+    "consistency": (
+        *("consistency", "composite_consistency", "bridge_consistency", "alpha"),
+        *(name for name in DEFINITIONS if name.startswith(("lapse", "tie"))),
+    ),
 }
 
 
 #: What compression and the noise of choices between composites share, without a bridge arena.
-IN_CHOICE_NOISE = ("beta", "beta_judge", "slope", "slope_judge")
+IN_CHOICE_NOISE = (
+    *(name for name, quantity in RULE_QUANTITIES.items() if quantity.unit == "ratio"),
+    *("slope", "slope_judge"),
+)
 
 
 def recovery(estimates: pd.DataFrame, truth: xr.Dataset) -> pd.DataFrame:
@@ -129,8 +137,10 @@ def run_tables(
         frames.append(estimates.assign(data=data, rule=rule, prior=prior, origin=origin))
     keys = ["data", "rule", "prior", "origin"]
     everything = pd.concat(frames, ignore_index=True)
-    unbridged = (everything["data"] == "study") & everything["quantity"].isin(IN_CHOICE_NOISE)
-    everything.loc[unbridged, "definition"] += " In units of single-arena choice noise."
+    in_noise = everything["data"].map(BetaMeaning.of) == BetaMeaning.CHOICE_NOISE
+    unbridged = in_noise & everything["quantity"].isin(IN_CHOICE_NOISE)
+    meaning = str(BetaMeaning.CHOICE_NOISE)
+    everything.loc[unbridged, "definition"] += f" {meaning[0].upper()}{meaning[1:]}."
     everything = everything[keys + [name for name in everything if name not in keys]]
     tables = {
         name: everything[everything["quantity"].isin(members)] for name, members in TABLES.items()

@@ -22,6 +22,7 @@ rule fit:
     resources:
         mem_mb=4000,
     params:
+        model=SETTINGS["model"],
         sampler=SETTINGS["sampler"],
         seed=CONFIG.seed,
         code=code_digest("moralscale.fit"),

@@ -6,6 +6,7 @@ with job(snakemake.log[0]):
         **{key: snakemake.input[key] for key in ("judgments", "scenes", "composites", "priors")},
         data=snakemake.wildcards.data,
         rule=snakemake.wildcards.composition,
+        options=snakemake.params.model,
         sampler=snakemake.params.sampler,
         seed=snakemake.params.seed,
         cores=snakemake.threads,

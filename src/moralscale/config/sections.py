@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from moralscale.errors import suggestion
-from moralscale.records import FOUNDATIONS, Origin
+from moralscale.records import FOUNDATIONS, Arena, Origin
 
 
 def _ascending(bounds: tuple[float, float]) -> tuple[float, float]:
@@ -110,6 +110,32 @@ class Panel(Section):
     refusal_rate: float = Field(
         0.0, ge=0, lt=1, description="Share of comparisons that the judges refuse."
     )
+    lapse: float = Field(
+        0.0, ge=0, lt=1, description="Share of choices that the typical judge makes at random."
+    )
+    tie: float = Field(
+        0.0, ge=0, description="Odds of a tie over either win at even strengths, typical judge."
+    )
+    position_bias_arena: dict[str, float] = Field(
+        default={},
+        description="Position bias in an arena over the mean of arenas, log-odds, by arena; the "
+        "values must sum to 0.",
+    )
+    position_bias_slope: float = Field(
+        0.0,
+        description="Growth of the position bias per log-odds of mean strength of the two options.",
+    )
+
+    @field_validator("position_bias_arena")
+    @classmethod
+    def _arenas_sum_to_zero(cls, shifts: dict[str, float]) -> dict[str, float]:
+        arenas = tuple(str(arena) for arena in Arena)
+        for name in shifts:
+            if name not in arenas:
+                raise ValueError(f"unknown arena '{name}'; {suggestion(name, arenas)}")
+        if abs(total := sum(shifts.values())) > 1e-6:
+            raise ValueError(f"position biases sum to {total:g}; shift them so that they sum to 0")
+        return shifts
 
     @field_validator("residuals")
     @classmethod
@@ -182,6 +208,26 @@ class Fits(Section):
     )
     priors: Names = Field(
         ("default",), min_length=1, description="Prior files under config/priors."
+    )
+
+
+class Observation(Section):
+    """How judgments follow from strengths (docs/model.md)."""
+
+    ties: Literal["left_out", "davidson"] = Field(
+        "left_out",
+        description="`left_out`: ties are counted and do not enter the fit. `davidson`: they "
+        "enter, with a tie parameter for every judge.",
+    )
+    lapse: bool = Field(
+        False, description="Whether every judge makes a share of its choices at random."
+    )
+    position_by_arena: bool = Field(
+        False, description="Whether position bias differs between arenas."
+    )
+    position_by_strength: bool = Field(
+        False,
+        description="Whether position bias grows with the mean strength of the two options.",
     )
 
 
@@ -259,6 +305,9 @@ class Config(Section):
     panels: dict[Name, Panel] = Field(default={}, description="Simulated panels, by name.")
     design: Design = Field(Design(), description="What is asked.")
     fits: Fits = Field(Fits(), description="Which fits are made.")
+    model: Observation = Field(
+        Observation(), description="How judgments follow from strengths, in every fit."
+    )
     sampler: Sampler = Field(Sampler(), description="How the posterior is sampled.")
     reporting: Reporting = Field(Reporting(), description="Intervals and regions of no effect.")
     gates: Gates = Field(Gates(), description="Bounds that a fit must keep.")

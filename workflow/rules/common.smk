@@ -11,7 +11,7 @@ from moralscale.errors import MoralscaleError
 
 from moralscale.prompts import load_template
 from moralscale.providers import make_provider
-from moralscale.records import Arena, Origin
+from moralscale.records import FOUNDATIONS, Arena, Origin
 from moralscale.scenes import load_scenes
 from moralscale.scripting import USER_ERROR
 
@@ -72,6 +72,8 @@ wildcard_constraints:
     data="study|bridged",
     composition="[a-z_]+",
     prior="[A-Za-z0-9._-]+",
+    kind="prior|model|judge|foundation|prompt",
+    alternative="[A-Za-z0-9._-]+",
     fit="(study|bridged)/[a-z_]+/[A-Za-z0-9._-]+",
     mark=r"(\.simulated)?",
 
@@ -197,3 +199,47 @@ def recovery_of(wildcards):
     if not is_simulated(wildcards.run):
         return []
     return f"results/{wildcards.run}/tables/recovery.csv"
+
+
+def leave_out(run):
+    """What a sensitivity analysis leaves out, by kind: all of a kind are one job."""
+    prompts = list(CONFIG.design.prompts)
+    each = {
+        "judge": list(CONFIG.judge_names(run)),
+        "foundation": list(FOUNDATIONS),
+        "prompt": prompts if len(prompts) > 1 else [],
+    }
+    return {
+        kind: each[kind] for kind in CONFIG.sensitivity.leave_out if len(each[kind]) > 1
+    }
+
+
+def refit_values(wildcards):
+    """The alternatives of a job."""
+    if wildcards.alternative == "each":
+        return leave_out(wildcards.run)[wildcards.kind]
+    return [wildcards.alternative]
+
+
+def prior_of_refit(wildcards):
+    """The prior file of a refit under another prior."""
+    if wildcards.kind != "prior":
+        return []
+    return f"config/priors/{wildcards.alternative}.yaml"
+
+
+def refit_folders(wildcards):
+    """Folders of all refits of a run."""
+    settings = CONFIG.sensitivity
+    jobs = [("prior", name) for name in settings.priors]
+    jobs += [("model", name) for name in settings.model]
+    jobs += [(kind, "each") for kind in leave_out(wildcards.run)]
+    return [f"results/{wildcards.run}/sensitivity/{kind}/{name}" for kind, name in jobs]
+
+
+def sensitivity_outputs(run):
+    """Tables and figures of a sensitivity analysis."""
+    return [
+        f"results/{run}/tables/sensitivity_verdicts.csv",
+        f"results/{run}/figures/sensitivity/tornado{mark(run)}.pdf",
+    ]

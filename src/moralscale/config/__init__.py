@@ -11,6 +11,7 @@ from moralscale.config.sections import (
     Reporting,
     Sampler,
     Section,
+    Sensitivity,
 )
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Reporting",
     "Sampler",
     "Section",
+    "Sensitivity",
     "load_config",
     "load_judges",
     "load_yaml",

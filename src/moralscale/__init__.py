@@ -25,6 +25,9 @@ _PUBLIC: dict[str, str] = {
     "estimate_cost": "moralscale.estimate",
     "import_judgments": "moralscale.importing",
     "probe_runs": "moralscale.probe",
+    "compare_runs": "moralscale.run_comparison",
+    "open_run": "moralscale.runs",
+    "summary": "moralscale.inspection",
 }
 
 __all__ = ["__version__", *_PUBLIC]

@@ -104,6 +104,19 @@ class Estimands:
         }
         return xr.Dataset(variables, {"config": list(self.config_names)})
 
+    def restricted(self, composites: NDArray[np.bool_]) -> Estimands:
+        """Keep some composites (composite,) only, and the configurations that they have."""
+        config = self.config[composites]
+        occurs = config.any(axis=0)
+        return Estimands(
+            a_idx=self.a_idx[composites],
+            b_idx=self.b_idx[composites],
+            foundation=self.foundation[composites],
+            config=config[:, occurs],
+            intensity_sum=self.intensity_sum[composites],
+            config_names=tuple(np.array(self.config_names)[occurs].tolist()),
+        )
+
     def component_sum(self, theta: Array) -> Array:
         """Sum of the two component strengths: (..., scene) -> (..., composite), log-odds."""
         return theta[..., self.a_idx] + theta[..., self.b_idx]

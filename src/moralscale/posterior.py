@@ -33,6 +33,19 @@ def constant_data(arrays: Arrays) -> xr.Dataset:
     return arrays.estimands.to_dataset().assign(scenes)
 
 
+def estimands_of(tree: xr.DataTree, *, where: str = "posterior") -> Estimands:
+    """Tell what the composites of a posterior are made of.
+
+    Raises
+    ------
+    ModelError
+        The file does not say.
+    """
+    if "constant_data" not in tree.children:
+        raise ModelError("no group 'constant_data'", where=where, mend="fit again")
+    return Estimands.from_dataset(tree["constant_data"].to_dataset())
+
+
 def arrays_of(tree: xr.DataTree, *, where: str = "posterior") -> Arrays:
     """Make the judgments of a posterior anew, as the likelihood reads them.
 

@@ -1,14 +1,19 @@
 """The workflow as a user runs it, in a copy of the project's data and rules."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import nbformat
 import pandas as pd
 import pytest
 import yaml
+from nbclient import NotebookClient
+
+from moralscale.printing import number
 
 ROOT = Path(__file__).parents[2]
 CONFIG, SCENES = "config/config.yaml", "scenarios/scenes.csv"
@@ -186,3 +191,35 @@ def test_figures_of_the_workflow_are_those_of_the_package():
     from moralscale.figures import FIGURES as KNOWN
 
     assert set(KNOWN) == FIGURES
+
+
+def test_terminal_notebook_and_report_agree_to_the_printed_digit(finished, monkeypatch):
+    results = finished / "results/quick"
+    code = "from moralscale.cli.main import main; main()"
+    said = subprocess.run(
+        [sys.executable, "-c", code, "summary", str(results), "--format", "json"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    rows = {row["label"]: row for row in json.loads(said.stdout)["quantities"]}
+    monkeypatch.setenv("MORALSCALE_RUN", str(results))
+    notebook = nbformat.read(ROOT / "notebooks/inspect.ipynb", as_version=4)
+    assert not any(cell.get("outputs") for cell in notebook.cells)  # committed without outputs
+    NotebookClient(notebook, timeout=300, resources={"metadata": {"path": ROOT}}).execute()
+    shown = "".join(
+        output["data"]["text/html"]
+        for cell in notebook.cells
+        for output in cell.get("outputs", [])
+        if "text/html" in output.get("data", {})
+    )
+    page = re.sub(r"<[^>]+>", "", (results / "report.html").read_text(encoding="utf-8"))
+    for label in ("beta, compression slope", "residual of care (Elo)", "residual of loyalty (Elo)"):
+        row = rows[label]
+        mean, low, high = (number(row[k], row["unit"]) for k in ("mean", "hdi_low", "hdi_high"))
+        assert f"<td>{label}</td>\n      <td>{mean}</td>" in shown
+        assert f"<td>[{low}, {high}]</td>" in shown
+        assert f"{mean} [{low}, {high}]" in page
+    macros = (results / "numbers/macros.tex").read_text(encoding="utf-8")
+    beta = rows["beta, compression slope"]
+    assert f"moralscale@bridged.beta\\endcsname{{{number(beta['mean'], 'ratio')}}}" in macros

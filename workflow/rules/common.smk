@@ -12,7 +12,7 @@ from moralscale.errors import MoralscaleError
 
 from moralscale.prompts import load_template
 from moralscale.providers import make_provider
-from moralscale.records import Arena, Origin
+from moralscale.records import FOUNDATIONS, Arena, Origin
 from moralscale.scenes import load_scenes
 from moralscale.scripting import USER_ERROR
 
@@ -61,13 +61,20 @@ FITS = expand(
 )
 
 
+#: The fit that runs are compared by.
+MAIN_FIT = next((fit for fit in FITS if fit.startswith("bridged/")), FITS[0])
+
+
 wildcard_constraints:
+    other="[A-Za-z0-9._-]+",
     run="[A-Za-z0-9._-]+",
     arena="|".join(ARENAS),
     judge="[A-Za-z0-9._-]+",
     data="study|bridged",
     composition="[a-z_]+",
     prior="[A-Za-z0-9._-]+",
+    kind="prior|model|judge|foundation|prompt",
+    alternative="[A-Za-z0-9._-]+",
     fit="(study|bridged)/[a-z_]+/[A-Za-z0-9._-]+",
     mark=r"(\.simulated)?",
 
@@ -240,11 +247,20 @@ def slopes_figure(run, extension):
     return f"results/{run}/figures/slopes{mark(run)}.{extension}"
 
 
-def comparison_outputs(extension):
+def identification_figure(extension):
     """What sets simulated runs side by side, where a configuration has several."""
     if len(CONFIG.runs) < 2 or not all(map(is_simulated, CONFIG.runs)):
         return []
     return [f"results/comparison/figures/identification.simulated.{extension}"]
+
+
+def run_comparisons(extension):
+    """The first run beside each of the others."""
+    first, *others = CONFIG.runs
+    return [
+        f"results/comparison/{first}/{other}/runs{mark(first) or mark(other)}.{extension}"
+        for other in others
+    ]
 
 
 def run_outputs(run):
@@ -270,7 +286,7 @@ def checking_figures(run):
 def report_figures(wildcards):
     """Pictures of a run, and the comparison of runs where there is one."""
     return [
-        *comparison_outputs("png"),
+        *identification_figure("png"),
         missingness_figure(wildcards.run, "png"),
         slopes_figure(wildcards.run, "png"),
         *figure_paths(wildcards.run, "png"),
@@ -282,6 +298,46 @@ def recovery_of(wildcards):
     if not is_simulated(wildcards.run):
         return []
     return f"results/{wildcards.run}/tables/recovery.csv"
+
+
+def leave_out(run):
+    """Kinds of what a sensitivity analysis leaves out; all of a kind are one job."""
+    kinds = CONFIG.sensitivity.leave_out
+    several = {
+        "judge": len(CONFIG.judge_names(run)) != 1,  # a file of judgments names its own
+        "foundation": True,
+        "prompt": len(CONFIG.design.prompts) > 1,
+    }
+    return [kind for kind in kinds if several[kind]]
+
+
+def refit_values(wildcards):
+    """The alternatives of a job; none are named where each one is left out in turn."""
+    return [] if wildcards.alternative == "each" else [wildcards.alternative]
+
+
+def prior_of_refit(wildcards):
+    """The prior file of a refit under another prior."""
+    if wildcards.kind != "prior":
+        return []
+    return f"config/priors/{wildcards.alternative}.yaml"
+
+
+def refit_folders(wildcards):
+    """Folders of all refits of a run."""
+    settings = CONFIG.sensitivity
+    jobs = [("prior", name) for name in settings.priors]
+    jobs += [("model", name) for name in settings.model]
+    jobs += [(kind, "each") for kind in leave_out(wildcards.run)]
+    return [f"results/{wildcards.run}/sensitivity/{kind}/{name}" for kind, name in jobs]
+
+
+def sensitivity_outputs(run):
+    """Tables and figures of a sensitivity analysis."""
+    return [
+        f"results/{run}/tables/sensitivity_verdicts.csv",
+        f"results/{run}/figures/sensitivity/tornado{mark(run)}.pdf",
+    ]
 
 
 onstart:

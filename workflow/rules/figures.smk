@@ -72,3 +72,35 @@ rule identification:
         code=code_digest("moralscale.figures", "moralscale.tables"),
     script:
         "../scripts/identification.py"
+
+
+rule compare_runs:
+    input:
+        expand(
+            "results/{run}/{file}",
+            run=["{run}", "{other}"],
+            file=[
+                f"fits/{MAIN_FIT}/posterior.nc",
+                f"fits/{MAIN_FIT}/quantities.nc",
+                f"checks/{MAIN_FIT}/passed.txt",
+            ],
+        ),
+    output:
+        multiext(
+            "results/comparison/{run}/{other}/runs{mark}",
+            ".csv",
+            ".pdf",
+            ".svg",
+            ".png",
+        ),
+    log:
+        "results/comparison/logs/{run}-{other}{mark}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        fit=MAIN_FIT,
+        reporting=SETTINGS["reporting"],
+        seed=CONFIG.seed,
+        code=code_digest("moralscale.run_comparison", "moralscale.figures"),
+    script:
+        "../scripts/compare_runs.py"

@@ -58,6 +58,7 @@ rule manifest:
         ratings=rules.two_step.output,
         study="results/{run}/tables/study.csv",
         recovery=recovery_of,
+        numbers="results/{run}/numbers",
         figures=all_figures,
         report="results/{run}/report.html",
     output:

@@ -16,7 +16,9 @@ from moralscale.scripting import INTERRUPTED, USER_ERROR
 
 #: Commands in the order of the help; ``compare-runs`` is the function ``compare_runs`` of
 #: ``cli/compare_runs.py``. What takes time to import is imported inside that function.
-COMMANDS: tuple[str, ...] = ("estimate", "probe", "rate", "fit", "check", "compare")
+COMMANDS: tuple[str, ...] = (
+    *("estimate", "probe", "rate", "fit", "check", "compare", "summary", "compare-runs"),
+)
 
 
 def _version(wanted: bool) -> None:

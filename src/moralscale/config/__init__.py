@@ -21,6 +21,7 @@ from moralscale.config.sections import (
     Reporting,
     Sampler,
     Section,
+    Sensitivity,
     TwoStep,
 )
 
@@ -37,6 +38,7 @@ __all__ = [
     "Reporting",
     "Sampler",
     "Section",
+    "Sensitivity",
     "TwoStep",
     "check_keys",
     "load_config",

@@ -412,6 +412,48 @@ class Gates(Section):
     )
 
 
+class Sensitivity(Section):
+    """What ``snakemake sensitivity`` fits again, and when a conclusion counts as moved."""
+
+    runs: Names = Field((), description="Runs; the first of the configuration unless named.")
+    priors: Names = Field(
+        (
+            "wide",
+            "tight",
+            "skeptical",
+            "compressed",
+            "heavy-tailed",
+            "no-pooling",
+            "strong-pooling",
+        ),
+        description="Prior files under config/priors to fit with.",
+    )
+    model: Annotated[
+        tuple[Literal["lapse", "position_by_arena", "position_by_strength"], ...],
+        AfterValidator(_distinct),
+    ] = Field(
+        ("lapse", "position_by_arena"),
+        description="Options of `model` to switch on (off where they are on).",
+    )
+    leave_out: Annotated[
+        tuple[Literal["judge", "foundation", "prompt"], ...], AfterValidator(_distinct)
+    ] = Field(
+        ("judge", "foundation", "prompt"),
+        description="Leave out each judge or each foundation, or keep the answers to one prompt.",
+    )
+    sampler: Sampler = Field(
+        Sampler(chains=2, tune=300, draws=300, thin=1),
+        description="Fewer draws than a fit that is reported.",
+    )
+    gates: Gates = Field(
+        Gates(rhat=1.05, ess=50, divergences=6, calibration=1e-6),
+        description="Bounds that a refit must keep to be counted.",
+    )
+    threshold: Positive = Field(
+        0.5, description="Shift in posterior sds from which a conclusion counts as moved."
+    )
+
+
 class Judge(Section):
     """One real judge, as in ``config/judges.yaml``."""
 
@@ -509,6 +551,9 @@ class Config(Section):
         Comparing(), description="Which rules `snakemake compare` sets side by side."
     )
     calibration: Calibration = Field(Calibration(), description="Sizes of `snakemake calibration`.")
+    sensitivity: Sensitivity = Field(
+        Sensitivity(), description="What a sensitivity analysis exchanges."
+    )
 
     def judge_names(self, run: str) -> tuple[str, ...]:
         """Names of the judges of `run`; none where its file of judgments names them."""

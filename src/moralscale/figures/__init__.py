@@ -59,7 +59,7 @@ FIGURES = MappingProxyType(
     }
 )
 #: Figures of a run, whatever is fitted: of its study table and of what is missing.
-OF_RUN = MappingProxyType(
+OF_RUN: Mapping[str, Plot[...]] = MappingProxyType(
     {
         "slopes": Plot(slopes.draw, slopes.CAPTION),
         "missingness": Plot(missingness.draw, missingness.CAPTION),

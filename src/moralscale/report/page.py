@@ -9,21 +9,13 @@ from typing import Any
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from moralscale.printing import DATA_TITLES, KEY, MEANING, UNITS, number
 from moralscale.records import USED, VERDICTS, BetaMeaning, Origin
 from moralscale.report import missing, tables
 from moralscale.report.inputs import ReportFigure, ReportInputs
 from moralscale.report.signal import signal
 from moralscale.report.verdict import verdict
 
-DATA_TITLES = {"study": "the study's two arenas", "bridged": "with the bridge arena"}
-MEANING = {
-    BetaMeaning.CHOICE_NOISE: "beta is in units of single-arena choice noise. Choices between "
-    "composites are taken to be as consistent as choices between scenes, by convention. Judges "
-    "that add, but choose less consistently between composites, give the same value: this beta is "
-    "compression times consistency.",
-    BetaMeaning.IDENTIFIED: "beta is free of choice noise. Battles of a scene against a composite "
-    "put both on one scale, so compression and the consistency of each arena are estimated apart.",
-}
 #: Planted quantities that the banner names.
 _BANNER = ("beta", "composite_consistency", "alpha", "anchoring_adjusted", "convergence")
 
@@ -89,14 +81,12 @@ def _planted(recovery: pd.DataFrame | None) -> list[str]:
     """Planted truths for the banner: ``"beta 0.862"``."""
     if recovery is None:
         return []
-    units = recovery["quantity"].map(
-        {name: unit for name, unit, _ in tables.KEY if name in _BANNER}
-    )
+    units = recovery["quantity"].map({name: unit for name, unit, _ in KEY if name in _BANNER})
     planted = recovery[recovery["unit"] == units].drop_duplicates("quantity")
     planted = planted.sort_values("quantity", key=lambda names: names.map(_BANNER.index))
     return [
-        f"{row['quantity'].replace('_', ' ')} {tables.number(row['truth'], row['unit'])}"
-        + tables.UNITS.get(row["unit"], "")
+        f"{row['quantity'].replace('_', ' ')} {number(row['truth'], row['unit'])}"
+        + UNITS.get(row["unit"], "")
         for _, row in planted.iterrows()
     ]
 

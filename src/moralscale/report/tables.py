@@ -9,36 +9,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from moralscale.printing import JUDGE, KEY, UNITS, estimate, number
 from moralscale.records import USED, Outcome
 from moralscale.report.inputs import FIT
 from moralscale.study import estimators_of
 
-#: Rows of the table of key estimates: quantity, unit, label.
-KEY = (
-    ("beta", "ratio", "beta, compression slope"),
-    ("slope", "ratio", "slope of composite strength on component sum"),
-    ("composite_consistency", "ratio", "consistency on composites, over scenes"),
-    ("bridge_consistency", "ratio", "consistency in the bridge arena, over scenes"),
-    ("alpha", "log-odds", "alpha, composite of component sum 0"),
-    ("foundation_residual", "elo", "residual of"),
-    ("anchoring", "elo", "+2/-1 over +1/+1, raw"),
-    ("anchoring_adjusted", "elo", "+2/-1 over +1/+1, at equal component sum"),
-    ("convergence", "correlation", "convergence between judges"),
-    ("position_bias", "log-odds", "position bias, mean over judges"),
-    ("intensity_slope", "log-odds", "scene strength per step of intensity"),
-    ("scene_sd", "sd", "spread of scenes within a cell"),
-)
-JUDGE = (
-    ("beta_judge", "ratio", "beta"),
-    ("consistency", "ratio", "consistency"),
-    ("position_bias_judge", "log-odds", "position bias"),
-)
 #: Quantities of the table of estimators.
 STUDY = (
     *("slope", "r_squared", "foundation_residual", "intensity_mean"),
     *("anchoring", "anchoring_components", "anchoring_adjusted", "convergence"),
 )
-UNITS = {"elo": " (Elo)", "log-odds": " (log-odds)", "strength": " (log-odds)", "sd": " (log-odds)"}
 NOT_IDENTIFIED = "not identified"
 MISSED = "missed"
 
@@ -50,21 +30,6 @@ class Table:
     headers: list[str]
     rows: list[list[str]]
     text: int = 1
-
-
-def number(value: float, unit: str) -> str:
-    """Print a value: Elo to a tenth, everything else to a thousandth, "-" where missing."""
-    if pd.isna(value):
-        return "-"
-    return f"{value:z.1f}" if unit == "elo" else f"{value:z.3f}"
-
-
-def estimate(row: pd.Series) -> str:
-    """Print mean and interval, ``"0.867 [0.774, 0.960]"``; "-" where there is none."""
-    if pd.isna(row["mean"]):
-        return "-"
-    mean, low, high = (number(row[key], row["unit"]) for key in ("mean", "hdi_low", "hdi_high"))
-    return f"{mean} [{low}, {high}]"
 
 
 def fits(estimates: pd.DataFrame) -> dict[str, pd.DataFrame]:

@@ -1,0 +1,139 @@
+"""Results as text: for terminals, spreadsheets, programs, LaTeX and Markdown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pandas as pd
+from rich.console import Console
+from rich.table import Table
+
+from moralscale.errors import ConfigError, suggestion
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """A result that can be printed.
+
+    Attributes
+    ----------
+    heading : str
+        What it is about, simulated data marked.
+    parts : tuple of DataFrame
+        Tables of texts as a reader sees them, the first column on the left.
+    numbers : DataFrame
+        The same in full, for programs; its ``attrs`` go along.
+    note : str
+        A sentence or two below.
+    """
+
+    heading: str
+    parts: tuple[pd.DataFrame, ...]
+    numbers: pd.DataFrame
+    note: str = ""
+
+
+def render(sheet: Sheet, form: str) -> str:
+    """Write a sheet in one of the forms of `FORMS`.
+
+    Parameters
+    ----------
+    sheet : Sheet
+    form : {"table", "csv", "json", "latex", "md"}
+        ``csv`` and ``json`` hold numbers in full, the others as a reader sees them.
+
+    Raises
+    ------
+    ConfigError
+        There is no such form.
+    """
+    if form not in FORMS:
+        raise ConfigError(f"unknown format '{form}'", mend=suggestion(form, FORMS))
+    return FORMS[form](sheet)
+
+
+def _terminal(sheet: Sheet) -> str:
+    console = Console(highlight=False)
+    with console.capture() as captured:
+        console.print(sheet.heading, style="bold")
+        for part in sheet.parts:
+            console.print()
+            console.print(_grid(part, console.width))
+        if sheet.note:
+            console.print(f"\n{sheet.note}")
+    return captured.get()
+
+
+def _grid(cells: pd.DataFrame, width: int) -> Table:
+    """Lay cells out; where `width` is too small for them an interval goes below its mean."""
+    widest = [max(len(str(name)), *cells[name].str.len()) + 2 for name in cells]
+    if sum(widest) > width:
+        cells = cells.map(lambda text: text.replace(" [", "\n["))
+    grid = Table(box=None, pad_edge=False)
+    grid.add_column(str(cells.columns[0]), min_width=min(20, widest[0] - 2))
+    for name in cells.columns[1:]:
+        grid.add_column(str(name), justify="right", no_wrap=True)
+    for row in cells.itertuples(index=False):
+        grid.add_row(*row)
+    return grid
+
+
+def _csv(sheet: Sheet) -> str:
+    return sheet.numbers.to_csv(index=False)
+
+
+def _json(sheet: Sheet) -> str:
+    rows = json.loads(sheet.numbers.to_json(orient="records", double_precision=15))
+    return json.dumps({**sheet.numbers.attrs, "quantities": rows}, indent=1) + "\n"
+
+
+def _latex(sheet: Sheet) -> str:
+    return f"% {sheet.heading}\n" + "\n".join(map(latex_table, sheet.parts))
+
+
+def latex_table(cells: pd.DataFrame) -> str:
+    """Set texts as a LaTeX table of the package booktabs, numbers on the right."""
+    columns = "l" + "r" * (cells.shape[1] - 1)
+    cells = cells.map(escaped).rename(columns=escaped)
+    return cells.to_latex(index=False, escape=False, column_format=columns)
+
+
+def escaped(text: str) -> str:
+    """Escape a short text for LaTeX."""
+    for plain, latex in {
+        "\\": r"\textbackslash{}",
+        "%": r"\%",
+        "&": r"\&",
+        "#": r"\#",
+        "_": r"\_",
+        "$": r"\$",
+        "<": r"\ensuremath{<}",
+        ">": r"\ensuremath{>}",
+    }.items():
+        text = text.replace(plain, latex)
+    return text
+
+
+def _markdown(sheet: Sheet) -> str:
+    return f"**{_cell(sheet.heading)}**\n\n" + "\n".join(map(_pipes, sheet.parts))
+
+
+def _pipes(cells: pd.DataFrame) -> str:
+    ruler = [":--", *["--:"] * (cells.shape[1] - 1)]
+    lines = [list(cells.columns), ruler, *cells.to_numpy().tolist()]
+    return "".join("| " + " | ".join(map(_cell, line)) + " |\n" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", r"\|")
+
+
+FORMS: dict[str, Callable[[Sheet], str]] = {
+    "table": _terminal,
+    "csv": _csv,
+    "json": _json,
+    "latex": _latex,
+    "md": _markdown,
+}

@@ -1,0 +1,153 @@
+"""How far each alternative moves each conclusion, and what follows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from moralscale.config import Gates, Reporting
+from moralscale.fit import load
+from moralscale.inspection import key_rows
+from moralscale.printing import number
+from moralscale.summaries import summarise
+
+#: What alternatives of each kind exchange, for verdicts.
+FAMILIES = {
+    "prior": "prior",
+    "model": "likelihood",
+    "judge": "data",
+    "foundation": "data",
+    "prompt": "data",
+}
+_KEYS = ["quantity", "index", "unit", "label"]
+
+
+def read_refits(paths: Iterable[str | Path]) -> list[xr.DataTree]:
+    """Read refits; a folder stands for all of them that lie in it."""
+    files: list[Path] = []
+    for path in map(Path, paths):
+        files += sorted(path.glob("*.nc")) if path.is_dir() else [path]
+    return [load(path) for path in files]
+
+
+def shifts(refits: Iterable[xr.DataTree], reporting: Reporting, gates: Gates) -> pd.DataFrame:
+    """Measure how far alternatives move the key quantities.
+
+    Parameters
+    ----------
+    refits : iterable of DataTree
+        As `refits.refits` yields them.
+    reporting : Reporting
+        Intervals and regions of no effect.
+    gates : Gates
+        Bounds that a refit must keep to be counted.
+
+    Returns
+    -------
+    DataFrame
+        One row a quantity and alternative: kind, alternative, quantity, index, unit, label;
+        base_mean, base_sd; mean, sd, hdi_low, hdi_high; shift, the change of the mean in posterior
+        sds of the base, and mcse_shift, its Monte Carlo error; sd_ratio; ess_bulk, rhat,
+        divergences, iterations (chains times kept draws) and passed, whether the refit kept the
+        gates. A refit that did not is in the table and in no verdict.
+    """
+    return pd.concat([_shift(refit, reporting, gates) for refit in refits], ignore_index=True)
+
+
+def _shift(refit: xr.DataTree, reporting: Reporting, gates: Gates) -> pd.DataFrame:
+    tables = [
+        summarise(refit[group].to_dataset(), reporting).pipe(_keyed)
+        for group in ("base", "alternative")
+    ]
+    base, other = tables
+    base = base[[*_KEYS, "mean", "sd", "mcse"]].rename(
+        columns={"mean": "base_mean", "sd": "base_sd", "mcse": "base_mcse"}
+    )
+    table = base.merge(other, on=_KEYS, how="inner")
+    table["shift"] = (table["mean"] - table["base_mean"]) / table["base_sd"]
+    table["mcse_shift"] = np.hypot(table["mcse"], table["base_mcse"]) / table["base_sd"]
+    table["sd_ratio"] = table["sd"] / table["base_sd"]
+    sampler = json.loads(refit.attrs["sampler"])
+    table["iterations"] = sampler["chains"] * sampler["draws"]
+    table["divergences"] = int(refit.attrs["divergences"])
+    table["passed"] = _passed(table, gates)
+    table.insert(0, "kind", str(refit.attrs["kind"]))
+    table.insert(1, "alternative", str(refit.attrs["alternative"]))
+    columns = ["kind", "alternative", *_KEYS, "base_mean", "base_sd", "mean", "sd", "hdi_low"]
+    columns += ["hdi_high", "shift", "mcse_shift", "sd_ratio", "ess_bulk", "rhat", "divergences"]
+    return table[[*columns, "iterations", "passed"]]
+
+
+def _keyed(estimates: pd.DataFrame) -> pd.DataFrame:
+    """Key rows with their Monte Carlo errors."""
+    rows = key_rows(estimates)
+    errors = estimates[["quantity", "index", "unit", "mcse"]]
+    return rows.merge(errors, on=["quantity", "index", "unit"], how="left")
+
+
+def _passed(table: pd.DataFrame, gates: Gates) -> bool:
+    return bool(
+        (table["rhat"] <= gates.rhat).all()
+        and (table["ess_bulk"] >= gates.ess).all()
+        and (table["divergences"] <= gates.divergences).all()
+    )
+
+
+def verdicts(shifts: pd.DataFrame, *, threshold: float) -> pd.DataFrame:
+    """Say in a sentence how much each quantity depends on priors, likelihood and data.
+
+    Parameters
+    ----------
+    shifts : DataFrame
+        As `shifts` returns it.
+    threshold : float
+        Shift in posterior sds from which a quantity counts as depending on what was exchanged.
+
+    Returns
+    -------
+    DataFrame
+        One row a quantity and family: quantity, index, unit, label, family (prior, likelihood or
+        data), largest_shift (signed), alternative (the one with it), robust, verdict (a sentence),
+        counted and failed (numbers of refits).
+    """
+    rows = []
+    family = shifts["kind"].map(FAMILIES)
+    for (*keys, name), group in shifts.groupby([*_KEYS, family], sort=False):
+        counted = group[group["passed"]]
+        row = dict(zip(_KEYS, keys, strict=True)) | {
+            "family": name,
+            "counted": len(counted),
+            "failed": len(group) - len(counted),
+        }
+        rows.append(row | _verdict(counted, str(name), threshold))
+    columns = [*_KEYS, "family", "largest_shift", "alternative", "robust", "verdict"]
+    return pd.DataFrame(rows)[[*columns, "counted", "failed"]]
+
+
+def _verdict(counted: pd.DataFrame, family: str, threshold: float) -> dict[str, object]:
+    if counted.empty:
+        says = f"nothing can be said of the {family}: no refit kept its gates"
+        return {"largest_shift": np.nan, "alternative": "", "robust": False, "verdict": says}
+    row = counted.iloc[int(counted["shift"].abs().argmax())]
+    robust = bool(abs(row["shift"]) < threshold)
+    unit = str(row["unit"])
+    moved = (
+        f"{row['kind']} {row['alternative']} moves it by {abs(row['shift']):.1f} posterior sd, "
+        f"from {number(row['base_mean'], unit)} to {number(row['mean'], unit)}"
+    )
+    says = (
+        f"robust to the {family}: at most, {moved}"
+        if robust
+        else f"depends on the {family}: {moved}"
+    )
+    return {
+        "largest_shift": row["shift"],
+        "alternative": f"{row['kind']} {row['alternative']}",
+        "robust": robust,
+        "verdict": says,
+    }

@@ -1,0 +1,176 @@
+"""Sensitivity: refits under alternatives, how far they move things, and what is said of it."""
+
+from __future__ import annotations
+
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+from moralscale.arrays import make_arrays
+from moralscale.composition import get_rule
+from moralscale.config import Gates, Reporting, Sampler
+from moralscale.errors import MoralscaleError
+from moralscale.figures.sensitivity import overlay, tornado
+from moralscale.fit import fit
+from moralscale.priors import load_priors
+from moralscale.records import FOUNDATIONS, Origin
+from moralscale.sensitivity import (
+    Base,
+    power_scaling,
+    read_refits,
+    refits,
+    save_refit,
+    shifts,
+    verdicts,
+)
+from moralscale.sensitivity.refits import KINDS
+
+pytestmark = pytest.mark.xdist_group("sensitivity")
+SAMPLER = Sampler(chains=2, tune=300, draws=200, thin=1)
+GATES = Gates(rhat=1.2, ess=20, divergences=40, calibration=1e-6)
+
+
+@pytest.fixture(scope="module")
+def priors(tmp_path_factory, project):
+    """The default priors, and one that dominates beta."""
+    folder = tmp_path_factory.mktemp("priors")
+    default = folder / "default.yaml"
+    shutil.copy(project / "config/priors/default.yaml", default)
+    lines = [
+        "beta: {dist: Normal, kwargs: {mu: 0.2, sigma: 0.001}}"
+        if line.startswith("beta:")
+        else line
+        for line in default.read_text().splitlines()
+    ]
+    (folder / "dominating.yaml").write_text("\n".join(lines))
+    return default
+
+
+@pytest.fixture(scope="module")
+def base(few_truth, tiny_scenes, few_composites, answered, priors):
+    """A fit of some 3,000 judgments of three judges."""
+    counts = {"single": 1200, "composite": 1200, "bridge": 600}
+    judgments = answered(few_truth, tiny_scenes, few_composites, counts, seed=4)
+    posterior = fit(
+        make_arrays(judgments, tiny_scenes, few_composites, data="bridged"),
+        rule=get_rule("compressed"),
+        priors=load_priors(priors),
+        sampler=SAMPLER,
+        seed=5,
+        cores=2,
+        attrs={"data": "bridged", "origin": "simulated"},
+    )
+    return Base(posterior, judgments, tiny_scenes, few_composites, priors)
+
+
+@pytest.fixture(scope="module")
+def refitted(base):
+    """Under the dominating prior, and without one judge."""
+    return [
+        refit
+        for kind, value in (("prior", "dominating"), ("judge", "judge-b"))
+        for _, refit in refits(kind, [value], base=base, sampler=SAMPLER, seed=6, cores=2)
+    ]
+
+
+@pytest.fixture(scope="module")
+def moved(refitted):
+    return shifts(refitted, Reporting(), GATES)
+
+
+def row(table, kind, quantity):
+    return table[(table["kind"] == kind) & (table["quantity"] == quantity)].iloc[0]
+
+
+def test_a_prior_that_dominates_flips_the_verdict(moved):
+    beta = row(moved, "prior", "beta")
+    assert beta["mean"] == pytest.approx(0.2, abs=0.01)
+    assert beta["shift"] < -3
+    found = verdicts(moved, threshold=0.5).set_index(["quantity", "index", "family"])
+    said = found.loc[("beta", "", "prior")]
+    assert not said["robust"]
+    assert said["verdict"].startswith("depends on the prior: prior dominating moves it by")
+    # With a threshold beyond what moved, nothing depends on anything.
+    assert verdicts(moved, threshold=1e6)["robust"].all()
+
+
+def test_without_a_judge_both_sides_leave_him_out(base, refitted, moved):
+    base_slope = refitted[1]["base"].to_dataset()["slope"]
+    whole = refitted[0]["base"].to_dataset()["slope"]
+    assert not np.allclose(base_slope, whole)
+    slope = row(moved, "judge", "slope")
+    assert abs(slope["shift"]) < 3
+    assert slope["sd_ratio"] < 3
+
+
+def test_a_left_out_foundation_leaves_all_of_its_comparisons(base, tiny_scenes):
+    value, compiled, outcomes, project = next(iter(KINDS["foundation"](base, ["care"])))
+    table = base.judgments
+    foundation = dict(zip(tiny_scenes["id"], tiny_scenes["foundation"], strict=True))
+    foundation |= {
+        row.composite_id: f"{row.foundation_a} {row.foundation_b}"
+        for row in base.composites.itertuples()
+    }
+    holds = np.array(
+        ["care" in f"{foundation[a]} {foundation[b]}" for a, b in table[["first", "second"]].values]
+    )
+    assert value == "care"
+    np.testing.assert_array_equal(outcomes == -1, holds)
+    np.testing.assert_array_equal(outcomes[~holds], compiled.arrays.outcome[~holds])
+    found = project(base.posterior["posterior"].to_dataset())
+    residual = found["foundation_residual"].sel(foundation="care")
+    assert residual.isnull().all()
+    assert found["foundation_residual"].sel(foundation=list(FOUNDATIONS[1:])).notnull().all()
+
+
+def test_a_refit_that_failed_its_gates_is_in_no_verdict(refitted):
+    moved = shifts(refitted, Reporting(), Gates(ess=1e9))
+    assert not moved["passed"].any()
+    found = verdicts(moved, threshold=0.5)
+    assert (found["counted"] == 0).all()
+    assert found["verdict"].str.startswith("nothing can be said").all()
+
+
+def test_refits_are_kept_and_read_again(refitted, tmp_path, moved):
+    for place, refit in enumerate(refitted):
+        save_refit(refit, tmp_path / f"{place}.nc")
+    again = shifts(read_refits([tmp_path]), Reporting(), GATES)
+    pd.testing.assert_frame_equal(again, moved, rtol=1e-3, atol=1e-3)
+
+
+def test_figures_mark_what_moves(refitted, moved):
+    figure = tornado(moved, Origin.SIMULATED, threshold=0.5)
+    assert "dominating" in " ".join(text.get_text() for text in figure.axes[0].texts)
+    figure = overlay(refitted, Origin.SIMULATED)
+    assert len(figure.axes[0].lines) == 2  # the fit, and one other prior
+    assert "simulated data" in [text.get_text() for text in figure.texts]
+
+
+def test_power_scaling_sees_a_prior_that_holds_the_posterior(base, refitted):
+    draws = refitted[0]["base"].to_dataset()
+    table = power_scaling(base, draws).set_index(["quantity", "index"])
+    assert table.loc[("beta", ""), "likelihood"] > table.loc[("beta", ""), "prior"]
+    assert {"prior", "likelihood", "diagnosis"} <= set(table.columns)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "told"),
+    [
+        ("prir", "wide", "did you mean 'prior'"),
+        ("judge", "judge-z", "no judge 'judge-z'"),
+        ("model", "ties", "no option that is on or off 'ties'"),
+    ],
+)
+def test_unknown_alternatives_are_named(base, kind, value, told):
+    with pytest.raises(MoralscaleError, match=told):
+        next(iter(refits(kind, [value], base=base, sampler=SAMPLER, seed=1, cores=1)))
+
+
+def test_groups_of_a_refit(refitted):
+    for refit in refitted:
+        assert isinstance(refit, xr.DataTree)
+        assert {"alternative", "base"} == set(refit.children)
+        assert {"kind", "alternative", "divergences", "sampler"} <= set(refit.attrs)

@@ -1,0 +1,89 @@
+"""
+Sensitivity of the conclusions to priors, likelihood and data: `snakemake sensitivity`.
+
+Inputs: the posterior of the main fit of a run, what it was made of, and config/priors/*.yaml.
+Outputs: results/{run}/sensitivity/ with one refit a file, results/{run}/tables/sensitivity*.csv, and figures.
+"""
+
+
+rule sensitivity:
+    input:
+        [
+            sensitivity_outputs(run)
+            for run in CONFIG.sensitivity.runs or list(CONFIG.runs)[:1]
+        ],
+
+
+rule refit:
+    input:
+        posterior=f"results/{{run}}/fits/{MAIN_FIT}/posterior.nc",
+        passed=f"results/{{run}}/checks/{MAIN_FIT}/passed.txt",
+        judgments="results/{run}/judgments/judgments.parquet",
+        scenes=CONFIG.scenes,
+        composites="results/{run}/design/composites.parquet",
+        priors=f"config/priors/{MAIN_FIT.rsplit('/',1)[-1]}.yaml",
+        alternative=prior_of_refit,
+    output:
+        directory("results/{run}/sensitivity/{kind}/{alternative}"),
+    log:
+        "results/{run}/logs/sensitivity/{kind}-{alternative}.log",
+    conda:
+        "../../environment.yml"
+    threads: 2
+    resources:
+        mem_mb=4000,
+    params:
+        values=refit_values,
+        sampler=SETTINGS["sensitivity"]["sampler"],
+        seed=CONFIG.seed,
+        code=code_digest("moralscale.sensitivity"),
+    script:
+        "../scripts/refit.py"
+
+
+rule sensitivity_tables:
+    input:
+        refits=refit_folders,
+        posterior=f"results/{{run}}/fits/{MAIN_FIT}/posterior.nc",
+        quantities=f"results/{{run}}/fits/{MAIN_FIT}/quantities.nc",
+        judgments="results/{run}/judgments/judgments.parquet",
+        scenes=CONFIG.scenes,
+        composites="results/{run}/design/composites.parquet",
+        priors=f"config/priors/{MAIN_FIT.rsplit('/',1)[-1]}.yaml",
+    output:
+        shifts="results/{run}/tables/sensitivity.csv",
+        verdicts="results/{run}/tables/sensitivity_verdicts.csv",
+        power_scaling="results/{run}/tables/power_scaling.csv",
+    log:
+        "results/{run}/logs/sensitivity/tables.log",
+    conda:
+        "../../environment.yml"
+    params:
+        settings=SETTINGS["sensitivity"],
+        reporting=SETTINGS["reporting"],
+        code=code_digest("moralscale.sensitivity"),
+    script:
+        "../scripts/sensitivity_tables.py"
+
+
+rule sensitivity_figures:
+    input:
+        refits=refit_folders,
+        shifts="results/{run}/tables/sensitivity.csv",
+    output:
+        multiext(
+            "results/{run}/figures/sensitivity/tornado{mark}", ".pdf", ".svg", ".png"
+        ),
+        multiext(
+            "results/{run}/figures/sensitivity/overlay{mark}", ".pdf", ".svg", ".png"
+        ),
+    log:
+        "results/{run}/logs/sensitivity/figures{mark}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        threshold=CONFIG.sensitivity.threshold,
+        origin=origin_of,
+        code=code_digest("moralscale.figures"),
+    script:
+        "../scripts/sensitivity_figures.py"

@@ -139,8 +139,8 @@ def read_schedules(paths: Sequence[str], judge: str) -> pd.DataFrame:
             codes[name].append(own.astype(np.min_scalar_type(-len(values) - 1)))
     columns = pyarrow.concat_tables(rest).to_pandas(split_blocks=True, self_destruct=True)
     for name in RECURRING:
-        own = np.concatenate(codes.pop(name))
-        columns[name] = pd.Categorical.from_codes(own, list(known[name]))
+        whole: Any = np.concatenate(codes.pop(name))
+        columns[name] = pd.Categorical.from_codes(whole, list(known[name]))
     return columns[list(SCHEDULE_COLUMNS)]
 
 

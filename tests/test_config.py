@@ -68,9 +68,9 @@ def test_the_default_configuration_is_the_study(default, project):
     assert other.model_copy(update=changes) == one
 
 
-@pytest.mark.parametrize("name", ["config.yaml", "local.yaml", "quick.yaml"])
+@pytest.mark.parametrize("name", ["config", "frontier", "import", "local", "quick"])
 def test_shipped_configurations_are_valid(name, project):
-    path = project / "config" / name
+    path = project / f"config/{name}.yaml"
     config = load_config(load_yaml(path), source=str(path), root=project)
     assert config.runs
 
@@ -207,12 +207,53 @@ def test_a_fault_is_one_line_with_file_key_and_mend(path, value, message, fault)
     assert fault(path, value).startswith(message)
 
 
-@pytest.mark.parametrize("name", ["../out", "a/b", "", ".hidden", "-x", "x\n", "x" * 65, "ä", 7])
+@pytest.mark.parametrize(
+    "name", ["../out", "..", ".", "a/b", "", ".hidden", "-x", "x\n", "x" * 65, "ä", 7]
+)
 def test_a_run_cannot_leave_the_results_folder(name, default, project):
     data = copy.deepcopy(default)
     data["runs"][name] = {"panel": "compressed"}
     with pytest.raises(ConfigError, match=f"^{SOURCE}, runs: "):
         load_config(data, source=SOURCE, root=project)
+
+
+@pytest.mark.parametrize("name", ["../out", "..", "a/b", "x\n"])
+def test_an_imported_judge_cannot_be_called_what_could_be_a_path(name, default, project):
+    run = {"import": {"file": "examples/simulated-judgments.csv", "judges": {"theirs": name}}}
+    with pytest.raises(ConfigError, match="not a name"):
+        load_config({**default, "runs": {"a": run}}, source=SOURCE, root=project)
+
+
+@pytest.mark.parametrize(
+    ("run", "told"),
+    [
+        ({"import": {"file": "none.csv"}}, "runs.a.import.file: no such file: none.csv"),
+        ({"import": {"file": "examples"}}, "runs.a.import.file: no such file: examples"),
+        (
+            {"import": {"file": "README.md", "composites": "none.csv"}},
+            "runs.a.import.composites: no such file",
+        ),
+        ({"import": {"file": "README.md"}, "judges": ["own-server"]}, "give one of `panel`"),
+        ({"import": {"fil": "README.md"}}, "unknown key 'fil'; did you mean 'file'?"),
+        ({"import": {"file": "README.md", "columns": {"jugde": "m"}}}, "jugde"),
+        ({"import": {"file": "README.md", "outcomes": {"a": "won"}}}, "won"),
+        ({"panel": "compressed", "budget": 3}, "only a run of real `judges` has a budget"),
+    ],
+)
+def test_a_wrong_source_of_judgments_is_one_line(run, told, default, project):
+    with pytest.raises(ConfigError) as error:
+        load_config({**default, "runs": {"a": run}}, source=SOURCE, root=project)
+    assert told in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_an_import_needs_no_judgments_by_design_and_survives_a_round_trip(project):
+    run = {"import": {"file": "examples/simulated-judgments.csv"}}
+    data = {"runs": {"a": run}, "design": {"judgments": {"single": 0}}}
+    config = load_config(data, source=SOURCE, root=project)
+    assert config.runs["a"].origin is Origin.IMPORTED
+    assert config.judge_names("a") == ()
+    assert load_config(config.model_dump(mode="json"), source=SOURCE, root=project) == config
 
 
 def test_the_study_alone_needs_no_bridge(default, project):

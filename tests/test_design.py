@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable
 from itertools import combinations
 
@@ -283,6 +284,25 @@ def test_repeats_ask_the_same_again_after_all_was_asked(scenes, composites):
     assert set(thrice.groupby(question)["repeat"].agg(tuple).map(sorted).map(tuple)) == {(1, 2, 3)}
     for _, part in thrice.groupby("judge"):
         assert part["repeat"].is_monotonic_increasing
+
+
+@pytest.mark.parametrize("arena", STUDY)
+def test_both_orders_show_each_comparison_again_with_the_options_exchanged(
+    study, scenes, composites, arena
+):
+    both = schedule(arena, scenes, composites, orders="both")
+    sides = ["judge", "first", "second", "first_order", "second_order", "prompt"]
+    exchanged = ["judge", "second", "first", "second_order", "first_order", "prompt"]
+    pairs = Counter(map(tuple, both[sides].to_numpy()))
+    assert pairs == Counter(map(tuple, both[exchanged].to_numpy()))
+    assert len(both) == 2 * len(study[arena])
+    assert both["comparison_id"].is_unique
+    # What is asked with one order is asked as before, and first.
+    for judge, own in both.groupby("judge", sort=False):
+        once = study[arena].loc[study[arena]["judge"] == judge, "comparison_id"].tolist()
+        assert own["comparison_id"].tolist()[: len(once)] == once
+        shown = own.groupby("first").size().sub(own.groupby("second").size(), fill_value=0)
+        assert (shown == 0).all()
 
 
 def test_prompts_rotate(scenes, composites):

@@ -17,7 +17,7 @@ from moralscale.records import FOUNDATIONS
 
 ROOT = Path(__file__).parents[1]
 TEMPLATES = {
-    name: load_template(ROOT / f"config/prompts/{name}.yaml") for name in ("trolley", "plain")
+    path.stem: load_template(path) for path in sorted((ROOT / "config/prompts").glob("*.yaml"))
 }
 HIKER = "They carried an injured hiker down the mountain through the night."
 COIN = "They kept a coin that a stranger had dropped on the tram."
@@ -184,3 +184,14 @@ def test_bad_template(tmp_path, old, new, message):
 def test_missing_template(tmp_path):
     with pytest.raises(ConfigError, match=r"absent\.yaml: file not found"):
         load_template(tmp_path / "absent.yaml")
+
+
+def test_arms_differ_in_what_they_are_for():
+    trolley, labels = TEMPLATES["trolley"], TEMPLATES["labels"]
+    assert labels.text == trolley.text
+    assert not set(labels.labels) & set(trolley.labels)
+    paraphrase = TEMPLATES["paraphrase"]
+    assert paraphrase.labels == trolley.labels
+    sentences = [set(re.findall(r"[A-Z][^.?{}]+[.?]", t.text)) for t in (trolley, paraphrase)]
+    assert sentences[0]
+    assert not sentences[0] & sentences[1]

@@ -301,3 +301,28 @@ def test_verdict_follows_the_interval(low, high, words):
 
 def test_a_rule_without_beta_has_no_verdict():
     assert verdict(pd.DataFrame([{"quantity": "slope"}]), "94% HDI") == ""
+
+
+def test_dependence_of_what_is_missing_is_told_with_both_p_values(inputs):
+    assert "Does it depend" not in build_report(inputs)
+    tests = pd.DataFrame(
+        {
+            "judge": ["judge-a", "judge-a", "judge-b"],
+            "kind": "declined",
+            "content": ["foundation", "intensity", "intensity"],
+            "answered": 400,
+            "events": [40, 40, 0],
+            "p_value": [0.4, 0.0001, np.nan],
+            "p_adjusted": [0.4, 0.0002, np.nan],
+            "level": ["care", "-2", ""],
+            "share_with": [0.11, 0.25, np.nan],
+            "share_without": [0.09, 0.0, np.nan],
+        }
+    )
+    page = Page(build_report(replace(inputs, missingness_test=tests)))
+    start = page.cells.index("-2") - 4
+    told = ["judge-a", "declined", "intensity", "40 of 400", "-2", "25.0% against 0.0%"]
+    assert page.cells[start : start + 8] == [*told, "< 0.001", "< 0.001"]
+    assert "judge-b" not in page.cells
+    nothing = tests.assign(p_value=np.nan, p_adjusted=np.nan)
+    assert "Does it depend" not in build_report(replace(inputs, missingness_test=nothing))

@@ -14,9 +14,10 @@ import uvicorn
 
 
 @contextmanager
-def serve(app) -> Iterator[str]:
+def serve(app, **options: Any) -> Iterator[str]:
     """Run an ASGI app on a free port of loopback; its address."""
-    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="critical", lifespan="off")
+    settings = {"host": "127.0.0.1", "port": 0, "log_level": "critical", "lifespan": "off"}
+    config = uvicorn.Config(app, **settings, **options)
     runner = uvicorn.Server(config)
     thread = threading.Thread(target=runner.run, daemon=True)
     thread.start()

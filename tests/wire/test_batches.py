@@ -1,19 +1,37 @@
 """Batches over real sockets: joined by id, verified, resumed, nothing lost and nothing twice."""
 
 import dataclasses
+import datetime
+import io
 import json
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from batch_servers import BatchServer
 from servers import Reaction, completion, message, prompt_of, serve
 
 from moralscale.collect.ledger import Ledger
+from moralscale.collect.money import Budgets
 from moralscale.config import Judge
-from moralscale.errors import ConfigError, JournalError, PermanentError, UnansweredError
+from moralscale.errors import (
+    BudgetError,
+    ConfigError,
+    JournalError,
+    PermanentError,
+    UnansweredError,
+)
 from moralscale.journal import read_attempts
-from moralscale.providers import make_provider
+from moralscale.prices import Price
+from moralscale.providers import http, make_provider
 from moralscale.providers.anthropic_batch import AnthropicBatches
+from moralscale.providers.http import HttpTransport
 from moralscale.providers.openai_batch import OpenAIBatches
 
 KEY = "sk-planted-7f/3+Zq"
@@ -249,6 +267,38 @@ def test_a_killed_process_finds_its_batches_again(
     assert set(answered(collecting).values()) == {1}
 
 
+RUN = """
+import pickle, sys
+sys.path.insert(0, sys.argv[1])
+collecting, judge = pickle.load(sys.stdin.buffer)
+collecting.run(judge, n=12, transport="batch", poll=0.01)
+"""
+
+
+@pytest.mark.parametrize("moment", ["create", "results"])
+def test_sigkill_while_a_request_is_under_way(collecting, server, judge, batching, moment):
+    """The process dies while the provider makes the batch, or while it sends the results."""
+    reached = threading.Event()
+
+    def trouble(what):
+        if what == moment and not reached.is_set():
+            reached.set()
+            time.sleep(0.2)
+
+    server.trouble = trouble
+    command = [sys.executable, "-c", RUN, str(Path(__file__).parent)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        process.stdin.write(pickle.dumps((collecting, judge)))
+        process.stdin.close()
+        assert reached.wait(60)
+        process.send_signal(signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+    assert batching(n=12)["outcome"].notna().all()
+    assert len(server.batches) == 1
+    assert set(answered(collecting).values()) == {1}
+    assert sorted(Counter(server.asked()).values()) == [1] * 11
+
+
 def test_a_batch_of_the_same_size_that_is_not_ours(collecting, server, batching, monkeypatch):
     """Where a lost batch can only be found by its size, the nonce tells it from a stranger's."""
 
@@ -310,6 +360,42 @@ def test_a_wrong_key_is_told_before_anything_is_handed_in(server, batching, monk
     assert server.batches == {}
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert all(b"sk-planted" not in path.read_bytes() for path in files)
+
+
+def test_a_key_in_results_is_cut_out(collecting, server, batching):
+    """Results that echo the key, in an answer and in a failure."""
+
+    def answer(custom_id, body):
+        if "thing 3." in prompt_of(body):
+            return server.failed(404, "not_found_error", f"no model for {KEY}")
+        return server.succeeded(body, {**server.body(prompt_of(body)), "id": KEY})
+
+    server.answer = answer
+    with pytest.raises(PermanentError, match=r"no model for \[redacted\]"):
+        batching(n=5)
+    written = collecting.path.read_bytes()
+    assert len(answered(collecting)) == 4
+    assert written.count(b"[redacted]") >= 4
+    assert b"sk-planted" not in written
+
+
+def test_a_budget_bounds_what_is_handed_in(collecting, server, batching):
+    """A live answer costs 0.003, one of a batch half of it: 18 fit beside the first."""
+    price = Price(input=30.0, output=100.0, read=datetime.date(2026, 6, 1), source="list")
+    budgets = Budgets({"judge-1": price}, judge=0.03)
+    with pytest.raises(BudgetError, match=r"of the budget of 0\.03 USD for this judge"):
+        batching(budgets=budgets)
+    spent = 0.003 + 0.0015 * len(server.asked())
+    assert 0.02 < spent <= 0.03
+    assert len(answered(collecting)) == 1 + len(server.asked())
+
+
+def test_a_line_of_results_that_is_too_long_or_too_deep_is_no_result(monkeypatch):
+    monkeypatch.setattr(http, "MAX_BYTES", 1000)
+    transport = HttpTransport("http://127.0.0.1/v1", where="judge", timeout=5)
+    lines = [b'{"a": 1}', b'{"b": "' + b"x" * 2000 + b'"}', b"[" * 90 + b"]" * 90, b"", b'{"c": 3}']
+    found = list(transport.lines(io.BytesIO(b"\n".join(lines))))
+    assert [line for line in found if isinstance(line, dict)] == [{"a": 1}, {"c": 3}]
 
 
 def test_only_some_providers_have_batches():

@@ -3,10 +3,14 @@
 import asyncio
 import json
 import logging
+import shutil
+import subprocess
 import traceback
 from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import get_args
 
 import pytest
 from servers import (
@@ -23,14 +27,15 @@ from servers import (
 from moralscale.answers import parse_answer
 from moralscale.config import Judge
 from moralscale.errors import ConfigError, PermanentError, TransientError
-from moralscale.providers import make_provider
+from moralscale.providers import REGISTRY, make_provider
 from moralscale.providers.base import Ask, enlarged
-from moralscale.providers.quirks import QUIRKS
+from moralscale.providers.known import QUIRKS
 from moralscale.providers.retry_after import retry_after
 from moralscale.records import Usage
 
 ASK = Ask("c" * 16, "Be brief.", "Whom?", ("A", "B"), ("x", "y", "a", "a"), "trolley", 1)
 KEY = "sk-planted-7f/3+Zq"
+ROOT = Path(__file__).parents[2]
 PINNED = {"provider": {"order": ["one"], "allow_fallbacks": False}}
 PROVIDERS = sorted(QUIRKS)
 
@@ -53,10 +58,14 @@ class Wire:
         pinned = PINNED if provider == "openrouter" else {}
         return Judge(
             provider=provider,
-            base_url=self.server(provider).url,
             api_key_env="JUDGE_KEY",
             settings={"max_tokens": 8, **pinned, **(settings or {})},
-            **{"model": "judge-1", "timeout": 5, **described},
+            **{
+                "base_url": self.server(provider).url,
+                "model": "judge-1",
+                "timeout": 5,
+                **described,
+            },
         )
 
     def ask(self, provider: str, reaction=None, *, budget=1, **described):
@@ -256,6 +265,7 @@ def test_what_an_answer_comes_to(wire, provider, body, outcome):
         ),
         ("anthropic", failure("anthropic", 400, OVER["message"]), OVER["message"]),
         ("qwen", failure("qwen", 400, "Input data may be bad.", "data_inspection_failed"), "Input"),
+        ("zhipu", failure("zhipu", 400, "sensitive content", "1301"), "sensitive"),
         ("xai", failure("xai", 403, "Failed check: SAFETY_CHECK_TYPE_BIO"), "Failed check"),
         (
             "openrouter",
@@ -332,6 +342,8 @@ def test_a_fault_that_passes(wire, provider, reaction, told, limited):
             failure("anthropic", 400, "Your credit balance is too low to access the API."),
             "too low to access the API.; top up",
         ),
+        ("zhipu", failure("zhipu", 429, "Your account is in arrears", "1113"), "top up"),
+        ("zhipu", failure("zhipu", 429, "\u4f59\u989d\u4e0d\u8db3", "1113"), "top up"),
         ("anthropic", failure("anthropic", 413, "too large"), "HTTP 413: too large"),
         ("anthropic", failure("anthropic", 400, "temperature: not permitted"), "`temperature`"),
         ("xai", failure("xai", 400, "reasoningEffort? no: reasoning_effort"), "`reasoning_effort`"),
@@ -442,6 +454,19 @@ def test_every_form_of_a_named_wait(headers, wait):
     assert retry_after(headers, NOW) == wait
 
 
+def test_headers_of_rate_limits_say_nothing_on_a_fault(wire):
+    """OpenAI sends them with every response, full minutes ahead."""
+    headers = {"x-ratelimit-reset-tokens": "6m0s"}
+    body = {"error": {"message": "oops"}}
+    for status, wait in ((500, None), (429, 360)):
+        with pytest.raises(TransientError) as caught:
+            wire.ask("openai", Reaction(status, body, headers))
+        assert caught.value.retry_after == wait
+    with pytest.raises(TransientError) as caught:
+        wire.ask("openai", Reaction(503, body, {**headers, "retry-after": "3"}))
+    assert caught.value.retry_after == 3
+
+
 @pytest.mark.parametrize(
     ("provider", "described", "told"),
     [
@@ -511,3 +536,24 @@ def test_a_redirect_is_refused_and_the_key_stays(wire, provider, status):
     with pytest.raises(PermanentError, match="redirects are not followed"):
         wire.ask(provider, moved)
     assert elsewhere.requests == []
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificate")
+def test_a_certificate_that_nobody_signed_is_refused(tmp_path, wire):
+    """A server with a certificate of its own gets no request, and so no key."""
+    certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
+    made = "openssl req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=127.0.0.1".split()
+    alternative = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate]
+    subprocess.run([*made, *alternative], check=True, capture_output=True)
+    app = ProviderServer(provider="openai", key=KEY)
+    with serve(app, ssl_certfile=certificate, ssl_keyfile=key) as address:
+        url = address.replace("http:", "https:") + "/v1"
+        with pytest.raises(TransientError, match="CERTIFICATE_VERIFY_FAILED"):
+            wire.ask("openai", base_url=url)
+    assert app.requests == []
+
+
+def test_the_protocol_document_names_every_provider():
+    text = (ROOT / "docs/protocol.md").read_text(encoding="utf-8")
+    assert [name for name in REGISTRY if f"`{name}`" not in text] == []
+    assert set(REGISTRY) == set(get_args(Judge.model_fields["provider"].annotation))

@@ -24,7 +24,7 @@ FIGURES = {
 
 
 def copy_project(folder):
-    for name in ("config", "scenarios", "workflow"):
+    for name in ("config", "examples", "scenarios", "workflow"):
         shutil.copytree(ROOT / name, folder / name)
     for name in ("Snakefile", "environment.yml"):
         shutil.copy(ROOT / name, folder)

@@ -172,15 +172,15 @@ def probe_of(wildcards):
 
 def check_keys_of_runs():
     """Before anything is asked: name every key that is missing for judges that are still to be asked."""
-    library = load_judges(CONFIG.judges_file)
-    open_judges = {
-        judge: library[judge]
+    still_open = {
+        judge
         for run, source in CONFIG.runs.items()
         for judge in source.judges
         if not os.path.exists(f"results/{run}/judgments/shards/{judge}.parquet")
     }
     try:
-        check_keys(open_judges)
+        library = load_judges(CONFIG.judges_file) if still_open else {}
+        check_keys({judge: library[judge] for judge in library if judge in still_open})
     except MoralscaleError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(USER_ERROR)

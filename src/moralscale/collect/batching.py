@@ -82,15 +82,12 @@ class BatchingJob:
         """
         with without_warnings():
             await self._fetch_all(await self._left_under_way())
-            for turn in range(self._pace.tries):
-                todo = self._open()
-                if todo and turn == 0:
-                    # What every question would be refused for is asked, and paid, once.
-                    await self._ask_alone(todo[0])
-                    todo = self._open()
-                if not todo:
-                    return
-                await self._ask(todo)
+            if todo := self._open():
+                # What every question would be refused for is asked, and paid, once.
+                await self._ask_alone(todo[0])
+            turns = 0
+            while turns < self._pace.tries and (todo := self._open()):
+                turns += await self._ask(todo)
         if left := len(self._open()):
             what = f"{left} comparisons stayed without an answer in {self._pace.tries} batches"
             mend = "run again: only these are asked; or allow for them by `unanswered` of the judge"
@@ -107,8 +104,12 @@ class BatchingJob:
         job = AskingJob(asks, self._provider, journal, self._pace, self._purse, self._report)
         await job.run()
 
-    async def _ask(self, todo: Sequence[int]) -> None:
-        """Hand in all of these, and write down what comes of them."""
+    async def _ask(self, todo: Sequence[int]) -> bool:
+        """Hand these in, write down what comes of them; whether there was money for all.
+
+        What batches cost is known once one was paid: where there was money for some, there may be
+        for more.
+        """
         parts: list[Part] = []
         spent: BudgetError | None = None
         try:
@@ -117,8 +118,9 @@ class BatchingJob:
         except BudgetError as error:
             spent = error
         await self._fetch_all(parts)
-        if spent is not None:
+        if spent is not None and not parts:
             raise spent
+        return spent is None
 
     def _portions(self, todo: Sequence[int]) -> Iterator[tuple[int, list[Question]]]:
         """Cut questions into parts within the provider's bounds and the budget."""

@@ -12,10 +12,10 @@ from moralscale.providers.anthropic_batch import AnthropicBatches
 from moralscale.providers.base import Provider
 from moralscale.providers.batch import BatchInterface
 from moralscale.providers.gemini import GenerateContent
+from moralscale.providers.known import QUIRKS
 from moralscale.providers.local import Local
 from moralscale.providers.openai import ChatCompletions
 from moralscale.providers.openai_batch import OpenAIBatches
-from moralscale.providers.quirks import QUIRKS
 from moralscale.providers.wire import WireProvider
 
 #: Makes a provider of a judge's name and description.

@@ -59,7 +59,10 @@ class HttpTransport:
         self._secrets = tuple(dict.fromkeys(form for form in forms if form))
         for name in WIRE_LOGGERS:
             logging.getLogger(name).addFilter(self._silence)
-        self._tls = httpx.create_ssl_context()
+        # Without TLS there is nothing to check, and no time to spend on reading who may sign.
+        secure = self.base_url.startswith("https:")
+        unused = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        self._tls = httpx.create_ssl_context() if secure else unused
 
     async def close(self) -> None:
         """Close all connections and forget the secret."""
@@ -180,7 +183,8 @@ class HttpTransport:
     def _response(self, status: int, headers: httpx.Headers, content: bytes) -> Response:
         lower = {name.lower(): value for name, value in headers.items()}
         request_id = lower.get("x-request-id") or lower.get("request-id") or ""
-        wait = retry_after(lower) if status == 429 or status >= 500 else None
+        failed = status == 429 or status >= 500
+        wait = retry_after(lower, limited=status == 429) if failed else None
         body = self._redacted(decoded(content.decode("utf-8", "replace")))
         final = lower.get("x-should-retry", "").lower() == "false"
         found = Response(status, self.redact(request_id), body, wait, final)

@@ -12,7 +12,9 @@ _DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+")
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 
 
-def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+def retry_after(
+    headers: Mapping[str, str], now: datetime | None = None, *, limited: bool = True
+) -> float | None:
     """Seconds to wait before asking again, where the headers say so.
 
     Parameters
@@ -21,6 +23,9 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
         Response headers, names in lower case.
     now : datetime, optional
         The present moment, in UTC; the clock's unless given.
+    limited : bool, optional
+        Whether the response is a rate limit. Others may bear the headers of rate limits, too, which
+        then say nothing on when to ask again.
 
     Returns
     -------
@@ -38,7 +43,7 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
         wait = _seconds(headers["retry-after"], now)
         if wait is not None:
             return wait
-    return _longest((v for k, v in headers.items() if _is_reset(k)), now)
+    return _longest((v for k, v in headers.items() if limited and _is_reset(k)), now)
 
 
 def _is_reset(name: str) -> bool:

@@ -20,7 +20,8 @@ from moralscale.providers.base import (
 )
 from moralscale.providers.faults import fault, is_block, message_of
 from moralscale.providers.http import HttpTransport, read_key
-from moralscale.providers.quirks import BROKEN, QUIRKS, UsagePlaces
+from moralscale.providers.known import QUIRKS
+from moralscale.providers.quirks import BROKEN, UsagePlaces
 from moralscale.providers.settings import wire_settings
 from moralscale.records import Usage
 

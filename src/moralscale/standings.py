@@ -58,6 +58,8 @@ class Standings:
         return place < len(self._sorted) and bytes(self._sorted[place]).ljust(16, b"\0") == key
 
     def _sort(self) -> None:
+        if not self._fresh:
+            return
         fresh = np.frombuffer(b"".join(self._fresh), dtype="S16")
         self._fresh.clear()
         self._sorted = np.concatenate([self._sorted, fresh])

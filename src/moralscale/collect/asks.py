@@ -124,7 +124,8 @@ def read_schedules(paths: Sequence[str], judge: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `SCHEDULE_COLUMNS` in any order; texts that recur are categories, since a million rows must stay small.
+        `SCHEDULE_COLUMNS` in any order. Texts that recur are categories: a million rows must stay
+        small.
     """
     known: dict[str, dict[Any, int]] = {name: {} for name in RECURRING}
     codes: dict[str, list[np.ndarray]] = {name: [] for name in RECURRING}
@@ -140,7 +141,8 @@ def read_schedules(paths: Sequence[str], judge: str) -> pd.DataFrame:
     columns = pyarrow.concat_tables(rest).to_pandas(split_blocks=True, self_destruct=True)
     for name in RECURRING:
         own = np.concatenate(codes.pop(name))
-        columns[name] = pd.Categorical.from_codes(own, list(known[name]))
+        categories = pd.Index(list(known[name]))
+        columns[name] = pd.Categorical.from_codes(own, categories=categories)
     pyarrow.default_memory_pool().release_unused()
     return columns
 
@@ -192,8 +194,9 @@ def _check(
     parts = (ids.iloc[start : start + CHUNK] for start in range(0, len(ids), CHUNK))
     hashes = np.fromiter((hash(one) for part in parts for one in part), np.int64, len(ids))
     hashes.sort()
-    twice = ids[ids.duplicated()] if (hashes[1:] == hashes[:-1]).any() else ()
-    if len(twice):
+    suspect = bool((hashes[1:] == hashes[:-1]).any())
+    if suspect and ids.duplicated().any():
+        twice = ids[ids.duplicated()]
         raise DesignError(f"comparison {twice.iloc[0]} stands twice in the schedule", mend=mend)
     for column, known in (("first", acts), ("second", acts), ("prompt", templates)):
         if not known.keys() >= set(schedule[column].unique()):

@@ -49,6 +49,7 @@ rule manifest:
         tables=TABLES,
         recovery=recovery_of,
         figures=all_figures,
+        checking=checking_figures,
         report="results/{run}/report.html",
     output:
         "results/{run}/manifest.json",

@@ -54,8 +54,8 @@ def _panel(rng: np.random.Generator, judges: int) -> Panel:
     """Draw what to plant.
 
     Convergence is as high as spreads of composites between judges that the priors expect make it
-    here (about 0.1 to 0.3 log-odds). Judges that differ more are fitted with consistencies too low
-    and slopes too high where each composite is judged as seldom as in these small designs.
+    here (about 0.1 to 0.3 log-odds): with as few judgments a composite as in these small designs,
+    the data cannot say much against the prior of that spread.
     """
     residuals = 12 * rng.standard_normal(len(FOUNDATIONS))
     residuals -= residuals.mean()

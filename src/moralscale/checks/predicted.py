@@ -72,8 +72,8 @@ def _by_gap(
     for replicate in drawn:
         gap = replicate.gap[rows]
         decile = np.searchsorted(np.quantile(gap, np.linspace(0, 1, GAP_BINS + 1)[1:-1]), gap)
-        values = (won, replicate.won[rows], gap)
-        found.append([_mean(value, decile, GAP_BINS) for value in values])
+        series = (won, replicate.won[rows], gap)
+        found.append([_mean(value, decile, GAP_BINS) for value in series])
     observed, replicated, gaps = np.moveaxis(np.array(found), 1, 0)
     labels = [str(number + 1) for number in range(GAP_BINS)]
     values = np.vstack([observed.mean(axis=0), replicated])

@@ -268,18 +268,22 @@ def run_outputs(run):
     return [f"results/{run}/report.html", f"results/{run}/manifest.json"]
 
 
-def checking_figures(run):
-    """What posterior and priors predict, beside what was judged: of every fit of a run."""
+def checking_figures(wildcards):
+    """What posteriors and priors predict, of every fit of a run: tables and figures."""
+    run = wildcards.run
+    kinds = ("csv", "pdf", "svg", "png")
     return expand(
-        "results/{run}/checks/{fit}/predictive{mark}.pdf",
+        "results/{run}/checks/{fit}/predictive{mark}.{kind}",
         run=run,
         fit=FITS,
         mark=mark(run),
+        kind=kinds,
     ) + expand(
-        "results/{run}/checks/prior/{composition}/{prior}.pdf",
+        "results/{run}/checks/prior/{composition}/{prior}.{kind}",
         run=run,
         composition=CONFIG.fits.rules,
         prior=CONFIG.fits.priors,
+        kind=kinds,
     )
 
 

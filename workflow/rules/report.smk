@@ -60,6 +60,7 @@ rule manifest:
         recovery=recovery_of,
         numbers="results/{run}/numbers",
         figures=all_figures,
+        checking=checking_figures,
         report="results/{run}/report.html",
     output:
         "results/{run}/manifest.json",

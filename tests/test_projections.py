@@ -13,7 +13,7 @@ from moralscale.projections import DEFINITIONS, in_elo, quantities, read_truth
 from moralscale.simulate import simulate_panel
 
 ELO = 400 / np.log(10)
-UNITS = {"ratio", "log-odds", "strength", "correlation", "sum", "sd"}
+UNITS = {"ratio", "log-odds", "elo", "strength", "correlation", "share", "sum", "sd"}
 
 
 @pytest.fixture(scope="module")
@@ -116,6 +116,22 @@ def test_line_and_means_against_loops(truth, planted, estimands, tiny_composites
     config = tiny_composites["config"].to_numpy()
     raw = strength[config == "+2/-1"].mean() - strength[config == "+1/+1"].mean()
     assert float(planted["anchoring"]) == pytest.approx(raw, abs=1e-12)
+    np.testing.assert_allclose(
+        planted["r_squared_judge"],
+        [np.corrcoef(x, y)[0, 1] ** 2 for x, y in zip(sums, phi, strict=True)],
+    )
+    x = 2000 + ELO * (sums - 2 * theta.mean(axis=1, keepdims=True))
+    y = 1000 + ELO * (phi - phi.mean(axis=1, keepdims=True))
+    alphas = [np.polyfit(*pair, 1)[1] for pair in zip(x, y, strict=True)]
+    np.testing.assert_allclose(planted["rated_intercept_judge"], alphas, atol=1e-6)
+    mean_sum = (x - 2000).mean(axis=0) / ELO
+    np.testing.assert_allclose(
+        planted["intensity_components"],
+        [mean_sum[level == s].mean() for s in planted["intensity_sum"].values],
+        atol=1e-12,
+    )
+    gap = mean_sum[config == "+2/-1"].mean() - mean_sum[config == "+1/+1"].mean()
+    assert float(planted["anchoring_components"]) == pytest.approx(gap, abs=1e-12)
     np.testing.assert_allclose(planted["scene_strength"], theta.mean(axis=0), atol=1e-12)
     np.testing.assert_allclose(planted["component_sum"], sums.mean(axis=0), atol=1e-12)
 

@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.linalg import null_space
 
+from moralscale.elo import ELO_MEAN, ELO_PER_LOGIT
 from moralscale.errors import ModelError
 from moralscale.records import CONFIGS, FOUNDATIONS
 
@@ -100,6 +101,23 @@ class Estimands:
         intercept = phi.mean(axis=-1) - slope * sums.mean(axis=-1)
         residual = phi - intercept[..., None] - slope[..., None] * sums
         return slope, intercept, residual
+
+    def rated_intercept(self, slope: Array, intercept: Array) -> Array:
+        """Put an intercept on ratings: the study's alpha, Elo.
+
+        ``E_c = slope * (E_s1 + E_s2) + alpha`` on ratings whose mean is 1000 in either arena, so
+        alpha is near ``1000 * (1 - 2 * slope)``: a rating that no composite is near.
+
+        Parameters
+        ----------
+        slope, intercept : (...)
+            As `line` gives them, of strengths with mean zero in either arena.
+        """
+        return ELO_MEAN * (1 - 2 * slope) + ELO_PER_LOGIT * intercept
+
+    def r_squared(self, phi: Array, residual: Array) -> Array:
+        """Share of the variance of composite strengths on the line: (..., composite) -> (...)."""
+        return 1 - residual.var(axis=-1) / phi.var(axis=-1)
 
     def foundation_residual(self, residual: Array) -> Array:
         """Mean residual over the composites with each foundation: (..., foundation)."""

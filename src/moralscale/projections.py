@@ -33,6 +33,16 @@ DEFINITIONS: dict[str, tuple[str, str]] = {
     "slope_judge": ("ratio", "Slope of composite strength on component sum, of a judge."),
     "intercept": ("log-odds", "Intercept of that line, mean over judges."),
     "intercept_judge": ("log-odds", "Intercept of that line, of a judge."),
+    "rated_intercept": (
+        "elo",
+        "Intercept for ratings with mean 1000 in either arena: the study's alpha.",
+    ),
+    "rated_intercept_judge": (
+        "elo",
+        "Intercept for ratings with mean 1000 in either arena, of a judge.",
+    ),
+    "r_squared": ("share", "Share of composite variance on the line, mean over judges."),
+    "r_squared_judge": ("share", "Share of composite variance on the line, of a judge."),
     "foundation_residual": (
         "log-odds",
         "Mean deviation from the line over composites with the foundation, mean over judges.",
@@ -42,8 +52,16 @@ DEFINITIONS: dict[str, tuple[str, str]] = {
         "Mean deviation from the line over composites with the foundation, of a judge.",
     ),
     "intensity_mean": ("strength", "Mean composite strength by intensity sum, mean over judges."),
+    "intensity_components": (
+        "log-odds",
+        "Mean component sum by intensity sum, from two average scenes, mean over judges.",
+    ),
     "config_mean": ("strength", "Mean composite strength by configuration, mean over judges."),
     "anchoring": ("log-odds", "+2/-1 over +1/+1 composites, raw, mean over judges."),
+    "anchoring_components": (
+        "log-odds",
+        "Component sums of +2/-1 over +1/+1 composites, mean over judges.",
+    ),
     "anchoring_adjusted": (
         "log-odds",
         "+2/-1 over +1/+1 composites at equal component sum, mean over judges.",
@@ -113,6 +131,9 @@ def _on_arrays(
     sums = estimands.component_sum(theta)
     slope, intercept, residual = estimands.line(sums, phi)
     by_foundation = estimands.foundation_residual(residual)
+    centred_sums = sums - 2 * theta.mean(axis=-1, keepdims=True)
+    rated = estimands.rated_intercept(slope, -slope * centred_sums.mean(axis=-1))
+    r_squared = estimands.r_squared(phi, residual)
     centred = phi - phi.mean(axis=-1, keepdims=True)
     strength = centred.mean(axis=-2)
     judge = (*sample, "judge")
@@ -121,11 +142,20 @@ def _on_arrays(
         "slope_judge": (judge, slope),
         "intercept": (sample, intercept.mean(axis=-1)),
         "intercept_judge": (judge, intercept),
+        "rated_intercept": (sample, rated.mean(axis=-1)),
+        "rated_intercept_judge": (judge, rated),
+        "r_squared": (sample, r_squared.mean(axis=-1)),
+        "r_squared_judge": (judge, r_squared),
         "foundation_residual": ((*sample, "foundation"), by_foundation.mean(axis=-2)),
         "foundation_residual_judge": ((*judge, "foundation"), by_foundation),
         "intensity_mean": ((*sample, "intensity_sum"), estimands.intensity_mean(strength)),
+        "intensity_components": (
+            (*sample, "intensity_sum"),
+            estimands.intensity_mean(centred_sums.mean(axis=-2)),
+        ),
         "config_mean": ((*sample, "config"), estimands.config_mean(strength)),
         "anchoring": (sample, estimands.anchoring(strength)),
+        "anchoring_components": (sample, estimands.anchoring(sums).mean(axis=-1)),
         "anchoring_adjusted": (sample, estimands.anchoring(residual).mean(axis=-1)),
         "scene_strength": ((*sample, "scene"), theta.mean(axis=-2)),
         "component_sum": ((*sample, "composite"), sums.mean(axis=-2)),

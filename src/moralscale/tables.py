@@ -14,10 +14,13 @@ from moralscale.summaries import labels
 
 #: The quantities of each table of a run; `estimates` holds them all.
 TABLES = {
-    "beta": ("beta", "beta_judge", "beta_sd", "slope", "slope_judge"),
+    "beta": (
+        *("beta", "beta_judge", "beta_sd", "slope", "slope_judge", "r_squared", "r_squared_judge"),
+        *("rated_intercept", "rated_intercept_judge"),
+    ),
     "foundation_residuals": ("foundation_residual", "foundation_residual_judge", "gamma"),
-    "intensity_sums": ("intensity_mean", "config_mean"),
-    "anchoring": ("anchoring", "anchoring_adjusted", "delta_config"),
+    "intensity_sums": ("intensity_mean", "config_mean", "intensity_components"),
+    "anchoring": ("anchoring", "anchoring_components", "anchoring_adjusted", "delta_config"),
     "convergence": ("convergence", "correlation"),
     "scenes": ("scene_strength",),
     "composites": ("composite_strength", "component_sum"),
@@ -45,6 +48,17 @@ def recovery(estimates: pd.DataFrame, truth: xr.Dataset) -> pd.DataFrame:
     DataFrame
         The estimates' rows that have a truth, with columns ``truth`` and ``covered``.
     """
+    estimated = estimates[estimates["sd"] > 1e-12]  # a judge's correlation with itself is not
+    table = estimated.merge(planted(truth), on=["quantity", "index", "unit"], how="inner")
+    table["covered"] = table["truth"].between(table["hdi_low"], table["hdi_high"])
+    keys = [column for column in ("data", "rule", "prior", "origin") if column in table]
+    return table[
+        [*keys, "quantity", "index", "unit", "truth", "mean", "hdi_low", "hdi_high", "covered"]
+    ]
+
+
+def planted(truth: xr.Dataset) -> pd.DataFrame:
+    """Tabulate a planted truth: columns quantity, index, unit, truth; Elo beside log-odds."""
     rows = []
     for name, variable in truth.data_vars.items():
         elo = in_elo(variable)
@@ -54,14 +68,7 @@ def recovery(estimates: pd.DataFrame, truth: xr.Dataset) -> pd.DataFrame:
                 (str(name), label, unit, float(value))
                 for label, value in zip(labels(values), np.ravel(values.values), strict=True)
             ]
-    planted = pd.DataFrame(rows, columns=["quantity", "index", "unit", "truth"])
-    estimated = estimates[estimates["sd"] > 1e-12]  # a judge's correlation with itself is not
-    table = estimated.merge(planted, on=["quantity", "index", "unit"], how="inner")
-    table["covered"] = table["truth"].between(table["hdi_low"], table["hdi_high"])
-    keys = [column for column in ("data", "rule", "prior", "origin") if column in table]
-    return table[
-        [*keys, "quantity", "index", "unit", "truth", "mean", "hdi_low", "hdi_high", "covered"]
-    ]
+    return pd.DataFrame(rows, columns=["quantity", "index", "unit", "truth"])
 
 
 def published(estimates: pd.DataFrame, figures: pd.DataFrame) -> pd.DataFrame:

@@ -157,8 +157,16 @@ def all_figures(wildcards):
     return [
         path
         for kind in ("pdf", "svg", "png")
-        for path in figure_paths(wildcards.run, kind)
+        for path in [
+            *figure_paths(wildcards.run, kind),
+            slopes_figure(wildcards.run, kind),
+        ]
     ]
+
+
+def slopes_figure(run, extension):
+    """The figure that sets the study's estimators beside the joint model."""
+    return f"results/{run}/figures/slopes{mark(run)}.{extension}"
 
 
 def comparison_outputs(extension):
@@ -175,7 +183,11 @@ def run_outputs(run):
 
 def report_figures(wildcards):
     """Pictures of a run, and the comparison of runs where there is one."""
-    return figure_paths(wildcards.run, "png") + comparison_outputs("png")
+    return [
+        *comparison_outputs("png"),
+        slopes_figure(wildcards.run, "png"),
+        *figure_paths(wildcards.run, "png"),
+    ]
 
 
 def recovery_of(wildcards):

@@ -10,6 +10,7 @@ rule report:
     input:
         estimates="results/{run}/tables/estimates.csv",
         published="results/{run}/tables/published.csv",
+        study="results/{run}/tables/study.csv",
         outcomes="results/{run}/tables/outcomes.csv",
         checks=of_fits("results/{run}/checks/{fit}/checks.csv"),
         recovery=recovery_of,
@@ -47,6 +48,8 @@ rule manifest:
         checks=of_fits("results/{run}/checks/{fit}/checks.csv"),
         outcomes="results/{run}/tables/outcomes.csv",
         tables=TABLES,
+        ratings=rules.two_step.output,
+        study="results/{run}/tables/study.csv",
         recovery=recovery_of,
         figures=all_figures,
         report="results/{run}/report.html",

@@ -4,7 +4,7 @@ from moralscale.report import build_report, read_inputs
 from moralscale.scripting import job
 
 with job(snakemake.log[0]):
-    names = ("estimates", "published", "outcomes", "checks", "figures")
+    names = ("estimates", "published", "study", "outcomes", "checks", "figures")
     inputs = read_inputs(
         snakemake.wildcards.run,
         config=snakemake.params.config,

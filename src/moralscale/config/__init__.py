@@ -10,6 +10,7 @@ from moralscale.config.sections import (
     Reporting,
     Sampler,
     Section,
+    TwoStep,
 )
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "Reporting",
     "Sampler",
     "Section",
+    "TwoStep",
     "load_config",
     "load_judges",
     "load_yaml",

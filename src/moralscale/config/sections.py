@@ -212,6 +212,25 @@ class Reporting(Section):
     )
 
 
+class TwoStep(Section):
+    """The study's own estimators, which rate each arena by itself."""
+
+    k: float = Field(32.0, gt=0, le=400, description="Largest step of online Elo, Elo points.")
+    start: float = Field(1000.0, description="Elo rating before the first battle.")
+    orders: int = Field(
+        20, ge=2, le=1000, description="Random orders of the battles that Elo is averaged over."
+    )
+    penalty: Positive = Field(
+        0.1,
+        description="Penalty of maximum likelihood: precision of a normal prior on strengths and "
+        "position bias, per squared log-odds.",
+    )
+    splits: int = Field(
+        2, ge=1, le=100, description="Random splits that reliability is averaged over."
+    )
+    rounds: int = Field(100, ge=20, le=100_000, description="Resamples of the bootstrap.")
+
+
 class Gates(Section):
     """Bounds that a fit must keep; one that breaks any of them is not reported."""
 
@@ -260,6 +279,7 @@ class Config(Section):
     design: Design = Field(Design(), description="What is asked.")
     fits: Fits = Field(Fits(), description="Which fits are made.")
     sampler: Sampler = Field(Sampler(), description="How the posterior is sampled.")
+    twostep: TwoStep = Field(TwoStep(), description="The study's own estimators.")
     reporting: Reporting = Field(Reporting(), description="Intervals and regions of no effect.")
     gates: Gates = Field(Gates(), description="Bounds that a fit must keep.")
 

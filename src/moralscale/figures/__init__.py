@@ -20,11 +20,12 @@ from moralscale.figures import (
     intensity_sums,
     position_bias,
     scenes,
+    slopes,
 )
 from moralscale.figures.data import FigureData
 from moralscale.figures.style import save
 
-__all__ = ["CROSS_RUN", "FIGURES", "FigureData", "Plot", "applicable", "save"]
+__all__ = ["CROSS_RUN", "FIGURES", "OF_RUN", "FigureData", "Plot", "applicable", "save"]
 
 
 class Plot[**P](NamedTuple):
@@ -49,6 +50,8 @@ FIGURES = MappingProxyType(
         "position_bias": Plot(position_bias.draw, position_bias.CAPTION, position_bias.NEEDS),
     }
 )
+#: Figures of one run, drawn from `study.study_table`.
+OF_RUN = MappingProxyType({"slopes": Plot(slopes.draw, slopes.CAPTION)})
 #: Figures of several runs, drawn from a table of estimates.
 CROSS_RUN = MappingProxyType({"identification": Plot(identification.draw, identification.CAPTION)})
 

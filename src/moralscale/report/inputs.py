@@ -56,6 +56,8 @@ class ReportInputs:
     recovery : DataFrame or None
         data, rule, prior, quantity, index, unit, truth, mean, hdi_low, hdi_high, covered; None
         where nothing was planted.
+    study : DataFrame or None
+        `study.study_table`.
     figures : tuple of ReportFigure
     provenance : mapping
         Versions, seeds, digests: nested mappings of plain values.
@@ -74,6 +76,7 @@ class ReportInputs:
     outcomes: pd.DataFrame
     checks: pd.DataFrame
     recovery: pd.DataFrame | None = None
+    study: pd.DataFrame | None = None
     figures: tuple[ReportFigure, ...] = ()
     provenance: Mapping[str, Any] = field(default_factory=dict)
     panel: str = ""

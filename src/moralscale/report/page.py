@@ -75,6 +75,7 @@ def build_report(inputs: ReportInputs) -> str:
             for name in inputs.estimates["data"].unique()
         },
         published=tables.published_found(inputs.published),
+        study=None if inputs.study is None else tables.by_estimator(inputs.study),
         recovery=_recovery(inputs.recovery),
         figures=_figures(inputs.figures),
         provenance=_provenance(inputs.provenance),

@@ -12,9 +12,10 @@ from typing import Any
 import pandas as pd
 
 from moralscale.config import Config, validate
-from moralscale.figures import CROSS_RUN, FIGURES
+from moralscale.figures import CROSS_RUN, FIGURES, OF_RUN
 from moralscale.manifest import versions
 from moralscale.report.inputs import FIT, ReportFigure, ReportInputs
+from moralscale.study import read_study
 
 _NUMBERS = ("mean", "sd", "hdi_low", "hdi_high", "truth", "value", "bound")
 
@@ -25,6 +26,7 @@ def read_inputs(
     config: Mapping[str, Any],
     estimates: str | Path,
     published: str | Path,
+    study: str | Path,
     outcomes: str | Path,
     checks: Iterable[str | Path],
     figures: Iterable[str | Path] = (),
@@ -38,13 +40,13 @@ def read_inputs(
         Name of the run.
     config : mapping
         The validated configuration.
-    estimates, published, outcomes : path
+    estimates, published, study, outcomes : path
         CSV tables of the run.
     checks : iterable of path
         ``.../{data}/{rule}/{prior}/checks.csv``.
     figures : iterable of path
-        PNG files ``.../{data}/{rule}/{prior}/{figure}[.simulated].png``; those of `CROSS_RUN` may
-        stand anywhere.
+        PNG files ``.../{data}/{rule}/{prior}/{figure}[.simulated].png``; those of `CROSS_RUN`
+        and `OF_RUN` may stand anywhere.
     recovery : path, optional
         CSV table; nothing where nothing was planted.
     """
@@ -54,6 +56,7 @@ def read_inputs(
         origin=valid.runs[run].origin,
         estimates=_read(estimates),
         published=_read(published),
+        study=read_study(study),
         outcomes=_read(outcomes),
         checks=pd.concat([_checks(Path(path)) for path in checks], ignore_index=True),
         recovery=_read(recovery) if recovery else None,
@@ -80,10 +83,10 @@ def _in_order(paths: Iterable[Path]) -> tuple[ReportFigure, ...]:
     by_name: dict[str, list[Path]] = {}
     for path in paths:
         by_name.setdefault(path.name.split(".")[0], []).append(path)
-    captions = {name: plot.caption for name, plot in CROSS_RUN.items()}
-    captions |= {name: plot.caption for name, plot in FIGURES.items()}
+    of_no_fit = CROSS_RUN | OF_RUN
+    captions = {name: plot.caption for name, plot in (of_no_fit | FIGURES).items()}
     return tuple(
-        ReportFigure(name, caption, path, "" if name in CROSS_RUN else _fit_of(path, here))
+        ReportFigure(name, caption, path, "" if name in of_no_fit else _fit_of(path, here))
         for name, caption in captions.items()
         for here in [by_name.get(name, [])]
         for path in here

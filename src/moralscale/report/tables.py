@@ -11,6 +11,7 @@ import pandas as pd
 
 from moralscale.records import USED, Outcome
 from moralscale.report.inputs import FIT
+from moralscale.study import estimators_of
 
 #: Rows of the table of key estimates: quantity, unit, label.
 KEY = (
@@ -31,6 +32,11 @@ JUDGE = (
     ("beta_judge", "ratio", "beta"),
     ("consistency", "ratio", "consistency"),
     ("position_bias_judge", "log-odds", "position bias"),
+)
+#: Quantities of the table of estimators.
+STUDY = (
+    *("slope", "r_squared", "foundation_residual", "intensity_mean"),
+    *("anchoring", "anchoring_components", "anchoring_adjusted", "convergence"),
 )
 UNITS = {"elo": " (Elo)", "log-odds": " (log-odds)", "strength": " (log-odds)", "sd": " (log-odds)"}
 NOT_IDENTIFIED = "not identified"
@@ -101,6 +107,26 @@ def published_found(published: pd.DataFrame) -> Table:
     """Set published figures, as they were published, against what this run found."""
     found = published.assign(cell=published.apply(estimate, axis=1))
     return _against(found, "published", "{:g}".format)
+
+
+def by_estimator(study: pd.DataFrame) -> Table:
+    """Set the study's estimators, the joint model and published figures side by side."""
+    names = estimators_of(study)
+    given = [name for name in ("published", "truth") if study[name].notna().any()]
+    rows = []
+    for _, row in study[study["quantity"].isin(STUDY)].iterrows():
+        if row["quantity"] == "intensity_mean" and row["index"] not in ("+1", "+2"):
+            continue
+        values = [number(row[name], row["unit"]) for name in given]
+        found = [
+            estimate(
+                row.rename({name: "mean", f"{name}_low": "hdi_low", f"{name}_high": "hdi_high"})
+            )
+            for name in names
+        ]
+        rows.append([_label(row), *values, *found])
+    titles = [name.replace("_", " ") for name in names]
+    return Table(["quantity", *("planted" if g == "truth" else g for g in given), *titles], rows)
 
 
 def recovered(recovery: pd.DataFrame) -> Table:

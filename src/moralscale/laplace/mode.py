@@ -24,10 +24,12 @@ from moralscale.laplace.skew import skew
 Array = NDArray[np.float64]
 
 #: Most steps of the search, and the share of each that is taken: the corrections lag by one step.
-MOST_STEPS, DAMPING = 60, 0.65
+MOST_STEPS, DAMPING = 40, 0.6
+#: Spreads stay where they are until parameters would gain less than this.
+SETTLED = 5.0
 #: Predicted gains in log density, of parameters and of spreads, below which the search has arrived:
-#: no combination of them is then further from its place than 0.2 (0.3) posterior sds.
-GAIN = np.array([0.02, 0.05])
+#: no combination of them is then further from its place than a third of a posterior sd.
+GAIN = np.array([0.05, 0.35])
 #: Random directions for the curvature over spreads of blocks too wide to go through one by one.
 PROBES = 12
 
@@ -131,7 +133,7 @@ def solve(problem: Problem, *, seed: int = 0) -> Laplace:
     """
     z = np.array([np.log(prior.typical) for prior in problem.spread_priors])
     x = _approach(problem, problem.start(), z)
-    damping, before = np.full(2, DAMPING), np.full(2, np.inf)
+    damping, before = np.full(len(z), DAMPING), np.zeros(len(z))
     for _ in range(MOST_STEPS):
         weights = np.exp(-2 * z)
         gradient, arrow, blocks = _derivatives(problem, x, weights)
@@ -143,13 +145,12 @@ def solve(problem: Problem, *, seed: int = 0) -> Laplace:
         gains = np.array([-gradient @ step / 2, slope @ z_step / 2])
         if (gains < GAIN).all():
             return Laplace(problem, x, z, np.linalg.inv(curvature), moved, arrow)
-        # Where what is left grows, steps were too long for corrections that lag behind.
-        damping = np.where(gains > before, np.maximum(0.6 * damping, 0.1), damping)
-        before = gains
-        z_step *= damping[1] * min(1.0, 0.5 / np.abs(z_step).max())
-        x = _move(problem, x, damping[0] * step + moved @ z_step, blocks)
+        # A spread whose steps turn round is taken more slowly: corrections lag by one step.
+        damping = np.where(z_step * before < 0, damping / 2, np.minimum(1.5 * damping, DAMPING))
+        before = z_step
+        z_step = damping * np.clip(z_step, -0.5, 0.5) * (gains[0] < SETTLED)
+        x = _move(problem, x, DAMPING * step + moved @ z_step, blocks)
         z = z + z_step
-        print(gains.round(4),damping.round(2),np.exp(z[:2]).round(3))
     raise ModelError(
         f"the mode was not found in {MOST_STEPS} steps", mend="give more judgments, or sample"
     )

@@ -2,6 +2,7 @@
 
 from moralscale.config.loading import load_config, load_judges, load_yaml, validate
 from moralscale.config.sections import (
+    Audit,
     Config,
     Gates,
     Judge,
@@ -14,6 +15,7 @@ from moralscale.config.sections import (
 )
 
 __all__ = [
+    "Audit",
     "Config",
     "Gates",
     "Judge",

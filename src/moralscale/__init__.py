@@ -12,7 +12,10 @@ from typing import Any
 __version__ = "0.1.0"
 
 #: Public functions, and the module that each is defined in.
-_PUBLIC: dict[str, str] = {}
+_PUBLIC: dict[str, str] = {
+    "needed": "moralscale.power",
+    "power_table": "moralscale.power",
+}
 
 __all__ = ["__version__", *_PUBLIC]
 

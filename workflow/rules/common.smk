@@ -3,7 +3,9 @@ What all rules share: the validated configuration, names of files, wildcards.
 """
 
 import sys
+from dataclasses import asdict
 
+from moralscale.audit.cells import grid
 from moralscale.composition import get_rule
 from moralscale.config import load_config, load_judges, load_yaml
 from moralscale.digest import code_digest

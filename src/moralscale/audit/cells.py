@@ -14,6 +14,8 @@ from moralscale.records import FOUNDATIONS
 #: Composites of a full design, whose battles stand to those of scenes as in the study.
 _COMPOSITES = 160
 _SCENES = 229
+#: The study's slope: the beta around which other settings vary.
+_MIDDLE = 0.862
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Cell:
         Replicates of the two-step estimators, of the joint one by Laplace, and by NUTS.
     """
 
-    beta: float = 0.862
+    beta: float = _MIDDLE
     consistency: float = 1.0
     noise: float = 1.0
     battles: int = 15
@@ -83,8 +85,8 @@ class Cell:
 def grid(audit: Audit) -> tuple[Cell, ...]:
     """List the cells of an audit, without and with bridge battles, each once.
 
-    One core crosses beta and consistency at the study's size; around its middle every other setting
-    varies alone; then anchoring and foundation effects, none and some, with and without wrong
+    Beta and consistency vary at the study's size, crossed or each alone; around their middle every
+    other setting varies alone; then anchoring and foundation effects, none and some, with and without wrong
     intensity labels.
     """
     found = {cell.name: cell for cell in _cells(audit)}
@@ -96,10 +98,13 @@ def _cells(audit: Audit) -> Iterator[Cell]:
     for bridge in (0, audit.bridge):
         middle = {"judges": audit.judges[0], "bridge": bridge, **tries}
         for beta, consistency in product(audit.betas, audit.consistencies):
-            nuts = audit.nuts_replicates if consistency == audit.consistencies[0] else 0
-            yield Cell(beta=beta, consistency=consistency, nuts=nuts, **middle)
+            plain = consistency == audit.consistencies[0]
+            if audit.cross or plain or beta == _MIDDLE:
+                nuts = audit.nuts_replicates if plain else 0
+                yield Cell(beta=beta, consistency=consistency, nuts=nuts, **middle)
         for beta, battles in product((audit.betas[0], audit.betas[-1]), audit.battles):
-            yield Cell(beta=beta, battles=battles, **middle)
+            if audit.cross or not bridge:
+                yield Cell(beta=beta, battles=battles, **middle)
         for noise in audit.noises:
             yield Cell(noise=noise, **middle)
         for judges in audit.judges[1:]:

@@ -105,16 +105,16 @@ def sensitivity_table(replicates: pd.DataFrame) -> pd.DataFrame:
         across = _slope(np.log(group["consistency"]), group["estimate"], group["beta"])
         for consistency, here in group.groupby("consistency"):
             along = _slope(here["beta"], here["estimate"])
-            rows.append((name, bridge > 0, consistency, battles, judges, *along, *across, len(here)))
+            rows.append(
+                (name, bridge > 0, consistency, battles, judges, *along, *across, len(here))
+            )
     columns = ["estimator", "bridge", "composite_consistency", "battles_per_item", "judges"]
     columns += ["by_beta", "by_beta_se", "by_consistency", "by_consistency_se", "replicates"]
     table = pd.DataFrame(rows, columns=columns)
     return table.dropna(subset=["by_beta"]).reset_index(drop=True)
 
 
-def _slope(
-    x: pd.Series, y: pd.Series, within: pd.Series | None = None
-) -> tuple[float, float]:
+def _slope(x: pd.Series, y: pd.Series, within: pd.Series | None = None) -> tuple[float, float]:
     """Least-squares slope and its standard error, within groups; nothing where x does not vary."""
     if within is not None:
         x, y = x - x.groupby(within).transform("mean"), y - y.groupby(within).transform("mean")

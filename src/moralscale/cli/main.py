@@ -16,7 +16,7 @@ from moralscale.scripting import INTERRUPTED, USER_ERROR
 
 #: Commands in the order of the help; ``compare-runs`` is the function ``compare_runs`` of
 #: ``cli/compare_runs.py``. What takes time to import is imported inside that function.
-COMMANDS: tuple[str, ...] = ()
+COMMANDS: tuple[str, ...] = ("power",)
 
 
 def _version(wanted: bool) -> None:

@@ -238,8 +238,11 @@ class Audit(Section):
     consistencies: tuple[Positive, ...] = Field(
         (1.0, 0.7), min_length=1, description="Consistencies on composites."
     )
+    cross: bool = Field(
+        False, description="Whether betas and consistencies are crossed, or vary each alone."
+    )
     battles: tuple[int, ...] = Field(
-        (5, 15, 150), min_length=1, description="Battles per item and judge."
+        (5, 150), min_length=1, description="Battles per item and judge."
     )
     noises: tuple[Positive, ...] = Field(
         (), description="Choice noise: 2 halves the log-odds of all arenas."
@@ -252,7 +255,7 @@ class Audit(Section):
         0.2, ge=0, le=1, description="Share of intensity labels off by one step, where any are."
     )
     replicates: int = Field(50, ge=2, description="Replicates of the two-step estimators.")
-    joint_replicates: int = Field(4, ge=0, description="Replicates of the joint estimator.")
+    joint_replicates: int = Field(3, ge=0, description="Replicates of the joint estimator.")
     nuts_replicates: int = Field(
         0, ge=0, description="Replicates by NUTS, in the cells of the first consistency."
     )
@@ -262,6 +265,7 @@ class Audit(Section):
 FULL_AUDIT = Audit(
     betas=(0.6, 0.7, 0.862, 1.0, 1.2),
     consistencies=(1.0, 0.6, 0.8, 1.2, 1.4),
+    cross=True,
     battles=(5, 10, 15, 30, 60, 150),
     noises=(0.5, 2.0),
     judges=(10, 3, 5),

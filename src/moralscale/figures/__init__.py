@@ -12,6 +12,7 @@ from typing import NamedTuple
 from matplotlib.figure import Figure
 
 from moralscale.figures import (
+    audit,
     beta,
     composites,
     convergence,
@@ -19,13 +20,14 @@ from moralscale.figures import (
     identification,
     intensity_sums,
     position_bias,
+    power,
     scenes,
     slopes,
 )
 from moralscale.figures.data import FigureData
 from moralscale.figures.style import save
 
-__all__ = ["CROSS_RUN", "FIGURES", "OF_RUN", "FigureData", "Plot", "applicable", "save"]
+__all__ = ["AUDIT", "CROSS_RUN", "FIGURES", "OF_RUN", "POWER", "FigureData", "Plot", "applicable", "save"]
 
 
 class Plot[**P](NamedTuple):
@@ -54,6 +56,16 @@ FIGURES = MappingProxyType(
 OF_RUN = MappingProxyType({"slopes": Plot(slopes.draw, slopes.CAPTION)})
 #: Figures of several runs, drawn from a table of estimates.
 CROSS_RUN = MappingProxyType({"identification": Plot(identification.draw, identification.CAPTION)})
+#: Figure of designs, drawn from their table.
+POWER = Plot(power.draw, power.CAPTION)
+#: Figures of an estimator audit, drawn from its table.
+AUDIT = MappingProxyType(
+    {
+        "estimates": Plot(audit.draw_estimates, audit.ESTIMATES),
+        "battles": Plot(audit.draw_battles, audit.BATTLES),
+        "confounding": Plot(audit.draw_confounding, audit.CONFOUNDING),
+    }
+)
 
 
 def applicable(data: FigureData) -> tuple[str, ...]:

@@ -223,7 +223,9 @@ def _over_spreads(
         [2 * w * (jacobian.T @ r) for w, (r, jacobian) in zip(weights, blocks, strict=True)], axis=1
     )
     moved = arrow.solve(pulls)
-    prior = [p.slope_and_curvature(value) for p, value in zip(problem.spread_priors, z, strict=True)]
+    prior = [
+        p.slope_and_curvature(value) for p, value in zip(problem.spread_priors, z, strict=True)
+    ]
     prior_slope, prior_curvature = (np.array(column) for column in zip(*prior, strict=True))
     slope = squares + doubt - problem.counts + prior_slope
     overlap = _overlaps(arrow, [jacobian for _, jacobian in blocks], weights, seed)
@@ -269,3 +271,8 @@ def _positive(curvature: Array) -> Array:
     """Bound the curvature from below: far from the mode, or by chance, it may not be positive."""
     values, vectors = np.linalg.eigh((curvature + curvature.T) / 2)
     return (vectors * np.maximum(values, 1.0)) @ vectors.T
+
+
+def information(problem: Problem, x: Array, log_sd: Array) -> Arrow:
+    """Expected information about all parameters at given ones, spreads known."""
+    return _derivatives(problem, x, np.exp(-2 * log_sd))[1]

@@ -87,9 +87,7 @@ def _judgments(problem, x, covariance, places, judge, out):
     eta, jacobian = problem.observed(x, judge)
     jacobian = jacobian[:, :-1]
     columns = problem.columns(judge)
-    inside = np.concatenate(
-        [at.n_shared + np.arange(at.n_local), columns[at.n_local :]]
-    )
+    inside = np.concatenate([at.n_shared + np.arange(at.n_local), columns[at.n_local :]])
     seen = covariance[np.ix_(inside, inside)]
     with_eta = jacobian @ seen
     variance = jacobian.multiply(with_eta).sum(axis=1)

@@ -38,6 +38,7 @@ rule schedule:
         judges=judges_of,
         judgments=arena_total,
         repeats=CONFIG.design.repeats,
+        pairing=CONFIG.design.pairing,
         prompts=CONFIG.design.prompts,
         seed=CONFIG.seed,
         code=code_digest("moralscale.design", "moralscale.scenes"),

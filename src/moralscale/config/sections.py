@@ -162,6 +162,11 @@ class Design(Section):
         JudgmentCounts(), description="Comparisons per arena, over all judges."
     )
     repeats: int = Field(1, ge=1, le=100, description="How often each comparison is asked.")
+    pairing: Literal["balanced", "information"] = Field(
+        "balanced",
+        description="`balanced`: opponents at random. `information`: opponents near in intensity, "
+        "where outcomes are open; see docs/estimators.md for what that does to reliability.",
+    )
     prompts: Names = Field(
         ("trolley",),
         min_length=1,

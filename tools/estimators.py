@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pandas as pd
+
 from generate import ROOT, between_markers
 
 

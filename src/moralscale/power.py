@@ -190,7 +190,11 @@ def needed(table: pd.DataFrame, wanted: Mapping[str, float]) -> pd.DataFrame:
         usd = group["cost"].iloc[0] / group["judgments"].iloc[0]
         beyond = not group["size"].min() <= size <= group["size"].max()
         rows.append(
-            {"share": share, **arena_counts(size, float(share)), "judgments": size * judges}
+            {
+                "share": share,
+                **arena_counts(size, group["share"].iloc[0]),
+                "judgments": size * judges,
+            }
             | {"cost": usd * size * judges, "extrapolated": beyond}
         )
     if not rows:

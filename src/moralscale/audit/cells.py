@@ -70,7 +70,7 @@ class Cell:
         }
 
     def panel(self) -> Panel:
-        """Settings of the panel to simulate, before choice noise."""
+        """Give the settings of the panel to simulate, before choice noise."""
         shown = self.consistency * self.loyalty
         residuals = {f: {"loyalty": shown, "care": -shown}.get(f, 0.0) for f in FOUNDATIONS}
         return Panel(
@@ -86,8 +86,8 @@ def grid(audit: Audit) -> tuple[Cell, ...]:
     """List the cells of an audit, without and with bridge battles, each once.
 
     Beta and consistency vary at the study's size, crossed or each alone; around their middle every
-    other setting varies alone; then anchoring and foundation effects, none and some, with and without wrong
-    intensity labels.
+    other setting varies alone; then anchoring and foundation effects, none and some, with and
+    without wrong intensity labels.
     """
     found = {cell.name: cell for cell in _cells(audit)}
     return tuple(found.values())

@@ -183,8 +183,9 @@ def _values(draws: xr.Dataset, scales: dict[str, float]) -> Iterator:
         "convergence": draws["convergence"],
     }
     for name, scale in scales.items():
-        if found[name] is not None:
-            yield (name, np.asarray(found[name].values)), scale
+        value = found[name]
+        if value is not None:
+            yield (name, np.asarray(value.values)), scale
 
 
 def _two_steps(data: list[Arrays], settings: TwoStep, seed: int) -> Iterator[tuple]:
@@ -209,7 +210,7 @@ def _lines(theta: Array, phi: Array, estimands: Estimands) -> dict[str, tuple]:
     slope, _, residual = estimands.line(sums, phi)
     loyalty = estimands.foundation_residual(residual)[:, FOUNDATIONS.index("loyalty")]
     by_judge = {"beta": slope, "anchoring": estimands.anchoring(residual), "loyalty": loyalty}
-    out = {}
+    out: dict[str, tuple] = {}
     for name, values in by_judge.items():
         mean = TARGETS[name] * values.mean()
         half = TARGETS[name] * _NORMAL * values.std(ddof=1) / np.sqrt(len(values))

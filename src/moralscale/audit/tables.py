@@ -86,8 +86,8 @@ def sensitivity_table(replicates: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        estimator, bridge, consistency, battles_per_item, judges; ``by_beta`` and its standard error:
-        change of the estimate with true beta at these settings, 1 for an estimator that measures it
+        estimator, bridge, consistency, battles_per_item, judges; ``by_beta`` and its standard
+        error: change of the estimate with true beta at these settings, 1 for an estimator that measures it
         and 0 for one that is blind; ``by_consistency`` and its standard error: change with the log
         of the composites' consistency at all betas, 0 for an estimator that tells the two apart and
         about beta for one that does not; and the number of replicates.
@@ -106,7 +106,16 @@ def sensitivity_table(replicates: pd.DataFrame) -> pd.DataFrame:
         for consistency, here in group.groupby("consistency"):
             along = _slope(here["beta"], here["estimate"])
             rows.append(
-                (name, bridge > 0, consistency, battles, judges, *along, *across, len(here))
+                (
+                    name,
+                    bool(group["bridge"].iloc[0]),
+                    consistency,
+                    battles,
+                    judges,
+                    *along,
+                    *across,
+                    len(here),
+                )
             )
     columns = ["estimator", "bridge", "composite_consistency", "battles_per_item", "judges"]
     columns += ["by_beta", "by_beta_se", "by_consistency", "by_consistency_se", "replicates"]
@@ -127,7 +136,7 @@ def _slope(x: pd.Series, y: pd.Series, within: pd.Series | None = None) -> tuple
 
 
 def false_alarm_table(replicates: pd.DataFrame) -> pd.DataFrame:
-    """What estimators say of anchoring and of loyalty where there is none, and where there is some.
+    """Set out what is said of anchoring and loyalty where there is none, and where there is some.
 
     Returns
     -------

@@ -30,9 +30,7 @@ def expected_strengths(
     return np.array([known[name] for name in ids], dtype=np.int64)
 
 
-def draw_near(
-    first: Ints, second: Ints, allowed: Bools, strength: Ints, bits: PCG64
-) -> Ints:
+def draw_near(first: Ints, second: Ints, allowed: Bools, strength: Ints, bits: PCG64) -> Ints:
     """Reorder `second` so that options of like strength meet.
 
     Exchanges that lower the sum of distances beyond `SLACK`, bar nobody's way and make no pair meet

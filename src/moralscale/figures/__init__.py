@@ -27,7 +27,17 @@ from moralscale.figures import (
 from moralscale.figures.data import FigureData
 from moralscale.figures.style import save
 
-__all__ = ["AUDIT", "CROSS_RUN", "FIGURES", "OF_RUN", "POWER", "FigureData", "Plot", "applicable", "save"]
+__all__ = [
+    "AUDIT",
+    "CROSS_RUN",
+    "FIGURES",
+    "OF_RUN",
+    "POWER",
+    "FigureData",
+    "Plot",
+    "applicable",
+    "save",
+]
 
 
 class Plot[**P](NamedTuple):

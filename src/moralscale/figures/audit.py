@@ -12,8 +12,8 @@ from moralscale.figures import style
 from moralscale.records import Origin
 
 ESTIMATES = (
-    "Mean estimate of beta (and two standard deviations over replicates) against the true one, at the "
-    "study's size: two-step slopes hardly follow the truth, the joint estimator does."
+    "Mean estimate of beta (and two standard deviations over replicates) against the true one, at "
+    "the study's size: two-step slopes hardly follow the truth, the joint estimator does."
 )
 BATTLES = (
     "Estimates of beta by battles per item, without bridge battles: what a two-step slope says "

@@ -9,8 +9,8 @@ from moralscale.figures import style
 from moralscale.records import Origin
 
 CAPTION = (
-    "Expected width of 94% intervals by judgments of a judge and share of bridge battles among them, "
-    "at simulated judges."
+    "Expected width of 94% intervals by judgments of a judge and share of bridge battles among "
+    "them, at simulated judges."
 )
 _TITLES = {
     "beta": "\N{GREEK SMALL LETTER BETA}",

@@ -1,4 +1,4 @@
-"""Curvature of the joint model: an arrow, one dense block a judge and a border of what they share."""
+"""Curvature of the joint model: one dense block a judge, and a border of what they share."""
 
 from __future__ import annotations
 

@@ -274,5 +274,5 @@ def _positive(curvature: Array) -> Array:
 
 
 def information(problem: Problem, x: Array, log_sd: Array) -> Arrow:
-    """Expected information about all parameters at given ones, spreads known."""
+    """Factor the expected information about all parameters, spreads known."""
     return _derivatives(problem, x, np.exp(-2 * log_sd))[1]

@@ -3,8 +3,8 @@
 The equations are those of `moralscale.model` for the rule ``compressed``; a test holds the two
 densities against each other. Here they are written as residuals that are standard normal once
 divided by their spread, each with its Jacobian, since all curvature follows from those. Strengths
-are kept uncentred (``t`` and ``p``): only differences within an arena are seen, and the bridge arena
-gets the judge's mean strength back as a term of its own, which keeps every Jacobian sparse.
+are kept uncentred (``t`` and ``p``): only differences within an arena are seen, and the bridge
+arena gets the judge's mean strength back as a term of its own, which keeps every Jacobian sparse.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """What moves a mean away from the mode: third derivatives, averaged over the uncertainty.
 
-A posterior mean m solves E[gradient] = 0 and not gradient(m) = 0. To first order in the covariance C,
-E[gradient_j] = gradient_j(m) + 1/2 sum_kl f_jkl C_kl (Tierney and Kadane 1986; Shun and McCullagh
-1995). The terms matter where one unknown multiplies another: a slope times a strength that is itself
-uncertain (errors in variables), a consistency times a strength, and the logistic likelihood.
+A posterior mean m solves E[gradient] = 0 and not gradient(m) = 0. To first order in the covariance
+C, E[gradient_j] = gradient_j(m) + 1/2 sum_kl f_jkl C_kl (Tierney and Kadane 1986; Shun and
+McCullagh 1995). The terms matter where one unknown multiplies another: a slope times a strength that
+is itself uncertain (errors in variables), a consistency times a strength; and in the logistic
+likelihood.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ Array = NDArray[np.float64]
 
 
 def skew(problem: Problem, x: Array, weights: Array, blocks: list, inverse: tuple) -> Array:
-    """Expected gradient minus the gradient at the mean, to first order: (size,).
+    """Give the expected gradient minus the gradient at the mean, to first order: (size,).
 
     Parameters
     ----------

@@ -87,8 +87,8 @@ def sensitivity_table(replicates: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         estimator, bridge, consistency, battles_per_item, judges; ``by_beta`` and its standard
-        error: change of the estimate with true beta at these settings, 1 for an estimator that measures it
-        and 0 for one that is blind; ``by_consistency`` and its standard error: change with the log
+        error: change of the estimate with true beta at these settings, 1 for an estimator that
+        measures it and 0 for one that is blind; ``by_consistency`` and its standard error: change with the log
         of the composites' consistency at all betas, 0 for an estimator that tells the two apart and
         about beta for one that does not; and the number of replicates.
     """
@@ -99,9 +99,10 @@ def sensitivity_table(replicates: pd.DataFrame) -> pd.DataFrame:
         & (replicates["failed"] == "")
     ]
     rows = []
-    for (name, bridge, battles, judges), group in plain.groupby(
+    for (name, _, battles, judges), group in plain.groupby(
         ["estimator", "bridge", "battles", "judges"]
     ):
+        bridged = bool(group["bridge"].iloc[0])
         across = _slope(np.log(group["consistency"]), group["estimate"], group["beta"])
         for consistency, here in group.groupby("consistency"):
             along = _slope(here["beta"], here["estimate"])

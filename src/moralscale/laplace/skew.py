@@ -2,8 +2,8 @@
 
 A posterior mean m solves E[gradient] = 0 and not gradient(m) = 0. To first order in the covariance
 C, E[gradient_j] = gradient_j(m) + 1/2 sum_kl f_jkl C_kl (Tierney and Kadane 1986; Shun and
-McCullagh 1995). The terms matter where one unknown multiplies another: a slope times a strength that
-is itself uncertain (errors in variables), a consistency times a strength; and in the logistic
+McCullagh 1995). The terms matter where one unknown multiplies another: a slope times a strength
+that is itself uncertain (errors in variables), a consistency times a strength; and in the logistic
 likelihood.
 """
 

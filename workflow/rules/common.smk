@@ -4,7 +4,9 @@ What all rules share: the validated configuration, names of files, wildcards.
 
 import os
 import sys
+from dataclasses import asdict
 
+from moralscale.audit.cells import grid
 from moralscale.composition import get_rule
 from moralscale.config import check_keys, load_config, load_judges, load_yaml
 from moralscale.digest import code_digest

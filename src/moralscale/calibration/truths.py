@@ -19,8 +19,8 @@ def planted_truth(design: SmallDesign, *, seed: int) -> xr.Dataset:
     """Simulate a panel whose planted values are drawn at random.
 
     The simulator is not the model: spreads are fixed, the intensity curve is bent, and estimands
-    are solved for. What is planted is drawn wide of the published figures, so that an interval
-    cannot hold the truth by luck of the prior's centre.
+    are solved for. What is planted is drawn anew, over a wide range, so that an interval cannot
+    hold the truth by luck of the prior's centre.
 
     Parameters
     ----------

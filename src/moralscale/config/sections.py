@@ -342,26 +342,26 @@ class Comparing(Section):
 class Calibration(Section):
     """How `snakemake calibration` simulates and fits (docs/calibration.md)."""
 
-    recovery: int = Field(200, ge=1, description="Simulated data sets for recovery with coverage.")
+    recovery: int = Field(120, ge=1, description="Simulated data sets for recovery with coverage.")
     ranks: int = Field(
-        240, ge=1, description="Simulated data sets for simulation-based calibration."
+        120, ge=1, description="Simulated data sets for simulation-based calibration."
     )
-    per_job: int = Field(40, ge=1, description="Data sets a job, which compiles the model once.")
+    per_job: int = Field(60, ge=1, description="Data sets a job, which compiles the model once.")
     rule: Name = Field("compressed", description="Composition rule.")
     prior: Name = Field("default", description="Prior file under config/priors.")
     judges: int = Field(4, ge=2, le=20, description="Judges of a data set.")
     scenes: int = Field(2, ge=1, le=9, description="Scenes a cell of foundation and intensity.")
     judgments: JudgmentCounts = Field(
-        JudgmentCounts(single=1600, composite=1600, bridge=1200),
+        JudgmentCounts(single=2400, composite=2400, bridge=1800),
         description="Comparisons per arena, over all judges.",
     )
     sampler: Sampler = Field(
-        Sampler(chains=2, tune=400, draws=600, thin=1, target_accept=0.9),
+        Sampler(chains=2, tune=500, draws=500, thin=1, target_accept=0.95),
         description="Sampler of every fit.",
     )
     rhat: float = Field(1.05, gt=1, description="Largest R-hat of a looked-at quantity.")
     ess: float = Field(100, gt=0, description="Smallest bulk effective sample size of one.")
-    divergences: int = Field(8, ge=0, description="Most divergent transitions of a fit.")
+    divergences: int = Field(10, ge=0, description="Most divergent transitions of a fit.")
 
 
 class Reporting(Section):

@@ -56,11 +56,11 @@ rule audit_cell:
         priors="config/priors/default.yaml",
     output:
         "results/{audit}/cells/{cell}.parquet",
+    log:
+        "results/{audit}/logs/{cell}.log",
     wildcard_constraints:
         audit="audit|audit-full",
         cell="[0-9a-f]{12}",
-    log:
-        "results/{audit}/logs/{cell}.log",
     conda:
         "../../environment.yml"
     params:
@@ -79,10 +79,10 @@ rule audit_tables:
         audit="results/{audit}/tables/audit.csv",
         sensitivity="results/{audit}/tables/sensitivity.csv",
         false_alarms="results/{audit}/tables/false_alarms.csv",
-    wildcard_constraints:
-        audit="audit|audit-full",
     log:
         "results/{audit}/logs/tables.log",
+    wildcard_constraints:
+        audit="audit|audit-full",
     conda:
         "../../environment.yml"
     params:
@@ -100,10 +100,10 @@ rule audit_figures:
             figure=AUDIT_FIGURES,
             extension=["pdf", "svg", "png"],
         ),
-    wildcard_constraints:
-        audit="audit|audit-full",
     log:
         "results/{audit}/logs/figures.log",
+    wildcard_constraints:
+        audit="audit|audit-full",
     conda:
         "../../environment.yml"
     params:

@@ -37,7 +37,7 @@ def test_reckoned_widths_are_those_of_fits(
     reckoned = expected_widths(
         PANEL, tiny_scenes, few_composites, priors, size=size, share=share, seed=3
     )
-    assert reckoned["beta"] == pytest.approx(fitted, rel=0.34), print(reckoned["beta"], fitted)
+    assert reckoned["beta"] == pytest.approx(fitted, rel=0.34)
 
 
 def test_more_judgments_and_more_bridge_battles_narrow_beta(priors, tiny_scenes, few_composites):

@@ -24,7 +24,7 @@ def priors(project):
     return load_priors(project / "config/priors/default.yaml")
 
 
-@pytest.mark.parametrize(("size", "share"), [(3000, 0.1), (3000, 0.4), (6000, 0.2)])
+@pytest.mark.parametrize(("size", "share"), [(3000, 0.1), (3000, 0.4), (4000, 0.2)])
 def test_reckoned_widths_are_those_of_fits(
     size, share, priors, few_truth, tiny_scenes, few_composites, answered
 ):

@@ -6,44 +6,6 @@ Outputs: results/{audit}/cells/{cell}.parquet, one job each, so that an interrup
 results/{audit}/tables/{audit,sensitivity,false_alarms}.csv; figures of simulated data.
 """
 
-AUDITS = {"audit": CONFIG.audit, "audit-full": CONFIG.audit_full}
-AUDIT_FIGURES = ["estimates", "battles", "confounding"]
-
-
-def audit_cells(wildcards):
-    """Replicates of every cell of a grid."""
-    return expand(
-        "results/{audit}/cells/{cell}.parquet",
-        audit=wildcards.audit,
-        cell=[cell.name for cell in grid(AUDITS[wildcards.audit])],
-    )
-
-
-def audit_cell(wildcards):
-    """Settings of a cell."""
-    cells = {cell.name: cell for cell in grid(AUDITS[wildcards.audit])}
-    return asdict(cells[wildcards.cell])
-
-
-def audit_outputs(audit):
-    """What an audit ends with."""
-    return [
-        f"results/{audit}/tables/audit.csv",
-        f"results/{audit}/tables/sensitivity.csv",
-        f"results/{audit}/tables/false_alarms.csv",
-        *expand(
-            "results/{audit}/figures/{figure}.simulated.{extension}",
-            audit=audit,
-            figure=AUDIT_FIGURES,
-            extension=["pdf", "svg", "png"],
-        ),
-    ]
-
-
-def default_audit_outputs():
-    """The small audit, where a run is simulated: it asks nobody."""
-    return audit_outputs("audit") if all(map(is_simulated, CONFIG.runs)) else []
-
 
 rule audit:
     input:

@@ -88,10 +88,9 @@ def sensitivity_table(replicates: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         estimator, bridge, consistency, battles_per_item, judges; ``by_beta`` and its standard
         error: change of the estimate with true beta at these settings, 1 for an estimator that
-        measures it and 0 for one that is blind; ``by_consistency`` and its standard
-        error: change with the log of the composites' consistency at all betas, 0 for an estimator
-        that tells the two apart and about beta for one that does not; and the number of
-        replicates.
+        measures it and 0 for one that is blind; ``by_consistency`` and its standard error:
+        change with the log of the composites' consistency at all betas, 0 for an estimator that
+        tells the two apart and about beta for one that does not; and the number of replicates.
     """
     plain = replicates[
         (replicates["target"] == "beta")

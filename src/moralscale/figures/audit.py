@@ -78,7 +78,7 @@ def draw_estimates(table: pd.DataFrame) -> Figure:
             _line(ax, found, "true_beta", label, colour, mark)
         ax.set_xlabel(f"true {_BETA}")
     axes[0].set_ylabel(f"estimated {_BETA}")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
+    figure.legend(*axes[-1].get_legend_handles_labels(), loc="outside lower center", ncols=5)
     return figure
 
 
@@ -102,7 +102,7 @@ def draw_battles(table: pd.DataFrame) -> Figure:
         ax.minorticks_off()
         ax.set_xlabel("battles per item and judge")
     axes[0].set_ylabel(f"estimated {_BETA}")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
+    figure.legend(*axes[-1].get_legend_handles_labels(), loc="outside lower center", ncols=5)
     return figure
 
 
@@ -122,5 +122,5 @@ def draw_confounding(table: pd.DataFrame) -> Figure:
             _line(ax, found, "composite_consistency", label, colour, mark)
         ax.set_xlabel("true consistency on composites")
     axes[0].set_ylabel(f"estimated {_BETA}; true {beta:g}")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
+    figure.legend(*axes[-1].get_legend_handles_labels(), loc="outside lower center", ncols=5)
     return figure

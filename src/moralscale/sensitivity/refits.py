@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -50,6 +51,11 @@ class Base:
     def options(self) -> Observation:
         """Observation model of the fit."""
         return options_of(self.posterior)
+
+    @cached_property
+    def counted(self) -> Compiled:
+        """The model of the fit, compiled once for all refits that leave judgments out."""
+        return self.compile(counted=True)
 
     def arrays(
         self, *, judgments: pd.DataFrame | None = None, options: Observation | None = None
@@ -161,33 +167,35 @@ def _options(base: Base, names: list[str]) -> Iterator[Alternative]:
     known = [name for name, value in base.options if isinstance(value, bool)]
     for name in names:
         _known(name, known, "option that is on or off")
+    for name in names:
         options = base.options.model_copy(update={name: not getattr(base.options, name)})
         compiled = base.compile(options=options)
         yield name, compiled, None, _projection(compiled.arrays.estimands)
 
 
 def _judges(base: Base, names: list[str]) -> Iterator[Alternative]:
-    compiled = base.compile(counted=True)
-    arrays = compiled.arrays
-    judges = arrays.coords["judge"]
-    for name in names or judges:
+    judges = [str(name) for name in base.posterior["posterior"]["judge"].values]
+    for name in names:
         _known(name, judges, "judge")
+    arrays = base.counted.arrays
+    for name in names or judges:
         outcomes = _without(arrays, arrays.judge_idx == judges.index(name))
-        yield name, compiled, outcomes, _projection(arrays.estimands, judge=name)
+        yield name, base.counted, outcomes, _projection(arrays.estimands, judge=name)
 
 
 def _foundations(base: Base, names: list[str]) -> Iterator[Alternative]:
-    compiled = base.compile(counted=True)
-    arrays, estimands = compiled.arrays, compiled.arrays.estimands
-    for name in names or FOUNDATIONS:
+    for name in names:
         _known(name, FOUNDATIONS, "foundation")
+    arrays = base.counted.arrays
+    estimands = arrays.estimands
+    for name in names or FOUNDATIONS:
         place = FOUNDATIONS.index(name)
         composites = estimands.foundation[:, place] > 0
         once = np.concatenate([arrays.foundation_idx == place, composites])
         holds = np.tile(once, arrays.n_slots // len(once))
         first, second = arrays.slots
         outcomes = _without(arrays, holds[first] | holds[second])
-        yield name, compiled, outcomes, _projection(estimands, composites=~composites)
+        yield name, base.counted, outcomes, _projection(estimands, composites=~composites)
 
 
 def _prompts(base: Base, names: list[str]) -> Iterator[Alternative]:

@@ -174,7 +174,7 @@ def _options(base: Base, names: list[str]) -> Iterator[Alternative]:
 
 
 def _judges(base: Base, names: list[str]) -> Iterator[Alternative]:
-    judges = [str(name) for name in base.posterior["posterior"]["judge"].values]
+    judges = [str(name) for name in base.posterior["posterior"].to_dataset()["judge"].values]
     for name in names:
         _known(name, judges, "judge")
     arrays = base.counted.arrays

@@ -208,7 +208,7 @@ def test_second_writer_is_told_who_holds_the_lock(tmp_path):
         journal.append(attempt(1))
         other = context.Process(target=_try_to_open, args=(path, results))
         other.start()
-        told = results.get(timeout=60)
+        told = results.get(timeout=300)
         other.join()
     assert f"process {os.getpid()} on" in told
     with open_journal(path) as journal:

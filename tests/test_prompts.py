@@ -68,11 +68,12 @@ def test_acts_stand_as_whole_lines_in_display_order(template):
         f"- {a}" for a in (HIKER, COIN, BREAD)
     ]
     at = lines.index
+    first, second = template.labels
     assert (
-        at("Person A:") + 1
+        at(f"Person {first}:") + 1
         == at(f"- {HIKER}")
         < at(f"- {COIN}")
-        < at("Person B:")
+        < at(f"Person {second}:")
         < at(f"- {BREAD}")
     )
 
@@ -100,7 +101,8 @@ def test_one_letter_answers_are_read_back(template):
         "first",
         "second",
     ]
-    assert parse_answer(f"{prompt.user}\n\nB", prompt.labels).outcome == "second"
+    echoed = f"{prompt.user}\n\n{prompt.labels[1]}"
+    assert parse_answer(echoed, prompt.labels).outcome == "second"
 
 
 @given(

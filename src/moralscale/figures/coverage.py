@@ -25,7 +25,7 @@ def draw(
 ) -> Figure:
     """Draw a table of `calibration.summary.coverage_table`."""
     table = table[table["index"] != "all"]
-    figure = style.canvas(origin, widths.wide, 0.2 * len(table) + 0.6)
+    figure = style.canvas(origin, widths.wide, 0.2 * len(table) + 0.75)
     ax = figure.add_subplot()
     rows = list(map(float, range(len(table))))
     ax.axvspan(0.88, 0.98, color=style.FAINT, alpha=0.35, linewidth=0)
@@ -36,5 +36,5 @@ def draw(
     ax.set_xlim(min(0.85, table["low"].min() - 0.01), 1.0)
     ax.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
     ax.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    ax.set_xlabel("intervals that hold the planted value")
+    ax.set_xlabel("intervals that hold\nthe planted value")
     return figure

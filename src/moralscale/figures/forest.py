@@ -85,7 +85,8 @@ def legend(ax: Axes, interval: str, *, planted: bool, published: bool = False) -
         handles=handles,
         loc="outside lower center",
         ncols=len(handles),
-        columnspacing=1.2,
+        columnspacing=1.0,
+        handletextpad=0.4,
         borderaxespad=0.2,
     )
 

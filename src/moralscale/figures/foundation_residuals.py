@@ -38,6 +38,6 @@ def draw(data: FigureData, *, widths: FigureWidths = style.WIDTHS) -> Figure:
     forest.planted(ax, rows, None if truth is None else truth.isel(foundation=present))
     style.reference(ax, 0, "on the line")
     forest.label_rows(ax, rows, names)
-    ax.set_xlabel("deviation from the composition line (Elo points)")
+    ax.set_xlabel("deviation from the line (Elo points)")
     forest.legend(ax, data.interval_name, planted=truth is not None, published=bool(published))
     return figure

@@ -13,9 +13,18 @@ import xarray as xr
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
-from moralscale.config import Reporting
+from moralscale.config import FigureWidths, Reporting
 from moralscale.estimands import Estimands
-from moralscale.figures import CROSS_RUN, FIGURES, OF_RUN, FigureData, applicable, save, style
+from moralscale.figures import (
+    CAPTIONS,
+    CROSS_RUN,
+    FIGURES,
+    OF_RUN,
+    FigureData,
+    applicable,
+    save,
+    style,
+)
 from moralscale.projections import quantities
 from moralscale.records import FOUNDATIONS, INTENSITIES, Origin
 
@@ -89,6 +98,8 @@ def test_every_figure_is_written_at_its_size_with_words_that_can_be_read(name, d
     figure = FIGURES[name].draw(data)
     pdf, svg, png = save(figure, tmp_path / "deep" / name)
     assert pdf.read_bytes().startswith(b"%PDF")
+    assert b"/FontFile2" in pdf.read_bytes()  # TrueType, embedded
+    assert b"/Type3" not in pdf.read_bytes()
     assert b"<svg" in svg.read_bytes()
     width = int.from_bytes(png.read_bytes()[16:20])
     assert width == round(300 * figure.get_figwidth())
@@ -97,14 +108,36 @@ def test_every_figure_is_written_at_its_size_with_words_that_can_be_read(name, d
 
 
 @pytest.mark.parametrize("name", FIGURES)
-@pytest.mark.parametrize("origin", [Origin.SIMULATED, Origin.LIVE])
-def test_nothing_reaches_over_the_edge(name, origin, data):
-    figure = FIGURES[name].draw(replace(data, origin=origin))
+@pytest.mark.parametrize(
+    ("origin", "widths"),
+    [
+        (Origin.SIMULATED, FigureWidths(column=3, wide=4, page=5.5)),
+        (Origin.LIVE, FigureWidths(column=7.5, wide=7.5, page=7.5)),
+    ],
+    ids=["narrow", "broad"],
+)
+def test_nothing_reaches_over_the_edge(name, origin, widths, data):
+    figure = FIGURES[name].draw(replace(data, origin=origin), widths=widths)
+    assert figure.get_figwidth() in widths.model_dump().values()
     figure.canvas.draw()
     box = figure.get_tightbbox()  # inches
     assert min(box.x0, box.y0) >= 0
     assert box.x1 <= figure.get_figwidth()
     assert box.y1 <= figure.get_figheight()
+
+
+def test_fits_side_by_side_have_one_scale(data, tiny_truth, tiny_scenes, tiny_composites):
+    moved = tiny_truth.assign(beta_judge=tiny_truth["beta_judge"] + 0.7)
+    other = replace(data, quantities=draws(moved, tiny_scenes, tiny_composites), truth=None)
+    data = replace(data, truth=None)
+    one, two = (FIGURES["beta"].draw(each).axes[0].get_xlim() for each in (data, other))
+    assert one != two
+    beside = [
+        replace(data, beside=(other.quantities,)),
+        replace(other, beside=(data.quantities,)),
+    ]
+    one, two = (FIGURES["beta"].draw(each).axes[0].get_xlim() for each in beside)
+    assert one == pytest.approx(two)
 
 
 def test_same_figure_same_bytes(data, tmp_path):
@@ -255,9 +288,9 @@ def test_identification_without_truth_claims_nothing(estimates):
 
 
 def test_captions_are_one_sentence():
-    for plot in (*FIGURES.values(), *OF_RUN.values(), *CROSS_RUN.values()):
-        assert plot.caption.endswith(".")
-        assert ". " not in plot.caption
+    for caption in CAPTIONS.values():
+        assert caption.endswith(".")
+        assert ". " not in caption
 
 
 def test_data_is_read_from_a_run_s_files(data, tiny_truth, tiny_scenes, tiny_composites, tmp_path):
@@ -283,7 +316,9 @@ def test_data_is_read_from_a_run_s_files(data, tiny_truth, tiny_scenes, tiny_com
         origin="simulated",
         fit="study/compressed/default",
         run="tiny",
+        beside=[tmp_path / "quantities.nc"],
     )
+    assert len(read.beside) == 1
     assert (read.data, read.origin, read.interval_name) == ("study", Origin.SIMULATED, "80% HDI")
     assert read.published_values("slope", "ratio") == {"": 0.862}
     xr.testing.assert_allclose(read.truth["beta"], data.truth["beta"])

@@ -227,6 +227,21 @@ def test_latex_tables_are_closed_and_escaped(runs):
     assert escaped("50% of a_b") == r"50\% of a\_b"
 
 
+def test_negative_numbers_have_minus_signs_in_latex(runs):
+    for text, latex in {
+        "-15.6": r"\ensuremath{-}15.6",
+        "-0.1 [-5.0, .5]": r"\ensuremath{-}0.1 [\ensuremath{-}5.0, .5]",
+        "+2/-1 over +1/+1": r"+2/\ensuremath{-}1 over +1/+1",
+        "simulated-01, model-2, 0.8-0.9, 2026-06-11, -": (
+            "simulated-01, model-2, 0.8-0.9, 2026-06-11, -"
+        ),
+    }.items():
+        assert escaped(text) == latex
+    run = open_run(runs / "one")
+    made = dict(latex_tables(run.table("estimates"), run.table("published"), None))
+    assert r"+2/\ensuremath{-}1" in made["key"]
+
+
 def test_the_commands_print_and_write(runs, posterior, tmp_path, capsys):
     for arguments in (
         ["summary", str(posterior), "--format", "csv"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -101,7 +102,7 @@ def latex_table(cells: pd.DataFrame) -> str:
 
 
 def escaped(text: str) -> str:
-    """Escape a short text for LaTeX."""
+    """Escape a short text for LaTeX; the hyphens of negative numbers become minus signs."""
     for plain, latex in {
         "\\": r"\textbackslash{}",
         "%": r"\%",
@@ -113,7 +114,11 @@ def escaped(text: str) -> str:
         ">": r"\ensuremath{>}",
     }.items():
         text = text.replace(plain, latex)
-    return text
+    return NEGATIVE.sub(r"\\ensuremath{-}", text)
+
+
+#: The sign of a negative number: not the hyphen of a name, a range or a date.
+NEGATIVE = re.compile(r"(?<![\w.)\]-])-(?=\.?\d)")
 
 
 def _markdown(sheet: Sheet) -> str:

@@ -75,6 +75,7 @@ rule calibration:
         settings=SETTINGS["calibration"],
         seed=CONFIG.seed,
         code=code_digest("moralscale.calibration.running"),
+        widths=SETTINGS["figures"],
         page=code_digest(
             "moralscale.calibration",
             "moralscale.calibration.page",

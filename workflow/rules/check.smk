@@ -55,6 +55,7 @@ rule predictive:
     params:
         seed=CONFIG.seed,
         ci_prob=CONFIG.reporting.ci_prob,
+        widths=SETTINGS["figures"],
         code=code_digest("moralscale.checks.predicted", "moralscale.figures"),
     script:
         "../scripts/predictive.py"
@@ -78,6 +79,7 @@ rule prior_predictive:
     params:
         seed=CONFIG.seed,
         options=SETTINGS["model"],
+        widths=SETTINGS["figures"],
         code=code_digest("moralscale.checks.prior", "moralscale.figures"),
     script:
         "../scripts/prior_predictive.py"

@@ -55,6 +55,8 @@ FIGURES = [
     "convergence",
     "position_bias",
 ]
+#: Formats of every figure.
+FIGURE_KINDS = ["pdf", "svg", "png"]
 FITS = expand(
     "{data}/{composition}/{prior}",
     data=CONFIG.fits.data,
@@ -231,15 +233,23 @@ def missingness_figure(run, extension):
     return f"results/{run}/figures/missingness{mark(run)}.{extension}"
 
 
-def all_figures(wildcards):
+def other_fits(wildcards):
+    """Quantities of the fits of a run whose figures stand beside those of this one."""
+    others = [fit for fit in FITS if fit != wildcards.fit]
+    return expand(
+        "results/{run}/fits/{fit}/quantities.nc", run=wildcards.run, fit=others
+    )
+
+
+def all_figures(run):
     """Figures of a run, in every format."""
     return [
         path
-        for kind in ("pdf", "svg", "png")
+        for kind in FIGURE_KINDS
         for path in [
-            missingness_figure(wildcards.run, kind),
-            slopes_figure(wildcards.run, kind),
-            *figure_paths(wildcards.run, kind),
+            missingness_figure(run, kind),
+            slopes_figure(run, kind),
+            *figure_paths(run, kind),
         ]
     ]
 

@@ -72,6 +72,7 @@ rule comparison_figure:
         "../../environment.yml"
     params:
         origin=origin_of,
+        widths=SETTINGS["figures"],
         code=code_digest("moralscale.figures"),
     script:
         "../scripts/comparison_figure.py"

@@ -1,5 +1,6 @@
 """
-Figures of every fit, of a run's missing comparisons, and the one that sets runs side by side.
+Figures of every fit, of a run's missing comparisons, and those that set runs side by side. `snakemake figures`
+makes these and all others that need no further fits.
 
 Inputs: results/{run}/fits/{fit}/quantities.nc of fits that passed their gates, the corpus, composites,
 config/published.yaml, results/{run}/truth.nc where there is one.
@@ -9,17 +10,24 @@ Outputs: results/{run}/figures/{fit}/{figure}[.simulated].{pdf,svg,png} and resu
 
 rule figures:
     input:
+        [all_figures(run) + checking_figures(run) for run in CONFIG.runs],
+        [identification_figure(kind) + run_comparisons(kind) for kind in FIGURE_KINDS],
+
+
+rule fit_figures:
+    input:
         quantities="results/{run}/fits/{fit}/quantities.nc",
         passed="results/{run}/checks/{fit}/passed.txt",
         scenes=CONFIG.scenes,
         composites="results/{run}/design/composites.parquet",
         published="config/published.yaml",
         truth=truth_of,
+        beside=other_fits,
     output:
         expand(
             "results/{{run}}/figures/{{fit}}/{figure}{{mark}}.{extension}",
             figure=FIGURES,
-            extension=["pdf", "svg", "png"],
+            extension=FIGURE_KINDS,
         ),
     log:
         "results/{run}/logs/figures/{fit}{mark}.log",
@@ -27,6 +35,7 @@ rule figures:
         "../../environment.yml"
     params:
         reporting=SETTINGS["reporting"],
+        widths=SETTINGS["figures"],
         origin=origin_of,
         code=code_digest("moralscale.figures"),
     script:
@@ -47,6 +56,7 @@ rule figure_missingness:
         "../../environment.yml"
     params:
         origin=origin_of,
+        widths=SETTINGS["figures"],
         code=code_digest("moralscale.figures.missingness"),
     script:
         "../scripts/figure_missingness.py"
@@ -69,6 +79,7 @@ rule identification:
         "../../environment.yml"
     params:
         runs=list(CONFIG.runs),
+        widths=SETTINGS["figures"],
         code=code_digest("moralscale.figures", "moralscale.tables"),
     script:
         "../scripts/identification.py"
@@ -101,6 +112,7 @@ rule compare_runs:
         fit=MAIN_FIT,
         reporting=SETTINGS["reporting"],
         seed=CONFIG.seed,
+        widths=SETTINGS["figures"],
         code=code_digest("moralscale.run_comparison", "moralscale.figures"),
     script:
         "../scripts/compare_runs.py"

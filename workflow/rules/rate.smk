@@ -62,6 +62,7 @@ rule slopes:
     params:
         origin=origin_of,
         ci_prob=CONFIG.reporting.ci_prob,
+        widths=SETTINGS["figures"],
         code=code_digest("moralscale.figures", "moralscale.study"),
     script:
         "../scripts/slopes.py"

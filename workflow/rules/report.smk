@@ -59,7 +59,7 @@ rule manifest:
         study="results/{run}/tables/study.csv",
         recovery=recovery_of,
         numbers="results/{run}/numbers",
-        figures=all_figures,
+        figures=lambda wildcards: all_figures(wildcards.run),
         checking=checking_figures,
         report="results/{run}/report.html",
     output:

@@ -71,10 +71,10 @@ rule sensitivity_figures:
         refits=refit_folders,
         shifts="results/{run}/tables/sensitivity.csv",
     output:
-        multiext(
+        tornado=multiext(
             "results/{run}/figures/sensitivity/tornado{mark}", ".pdf", ".svg", ".png"
         ),
-        multiext(
+        overlay=multiext(
             "results/{run}/figures/sensitivity/overlay{mark}", ".pdf", ".svg", ".png"
         ),
     log:
@@ -84,6 +84,7 @@ rule sensitivity_figures:
     params:
         threshold=CONFIG.sensitivity.threshold,
         origin=origin_of,
+        widths=SETTINGS["figures"],
         code=code_digest("moralscale.figures"),
     script:
         "../scripts/sensitivity_figures.py"

@@ -1,6 +1,7 @@
 from pathlib import Path
 
 from moralscale.calibration.page import conclude
+from moralscale.config import FigureWidths
 from moralscale.figures import TABLED, save
 from moralscale.scripting import job
 
@@ -14,4 +15,5 @@ with job(snakemake.log[0]):
     found.ranks.to_csv(snakemake.output.ranks, index=False)
     Path(snakemake.output.page).write_text(found.page, encoding="utf-8")
     for name, table in (("coverage", found.coverage), ("ranks", found.replicates)):
-        save(TABLED[name].draw(table), f"docs/figures/calibration_{name}")
+        figure = TABLED[name].draw(table, widths=FigureWidths(**snakemake.params.widths))
+        save(figure, f"docs/figures/calibration_{name}")

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from moralscale.config import Reporting
+from moralscale.config import FigureWidths, Reporting
 from moralscale.figures.runs import save_comparison
 from moralscale.run_comparison import compare_runs
 from moralscale.runs import open_run
@@ -14,4 +14,5 @@ with job(snakemake.log[0]):
         reporting=Reporting(**snakemake.params.reporting),
         seed=snakemake.params.seed,
     )
-    save_comparison(table, Path(snakemake.output[0]).parent)
+    widths = FigureWidths(**snakemake.params.widths)
+    save_comparison(table, Path(snakemake.output[0]).parent, widths=widths)

@@ -1,5 +1,6 @@
 from pathlib import Path
 
+from moralscale.config import FigureWidths
 from moralscale.figures import FIGURES, FigureData, save
 from moralscale.scripting import job
 
@@ -10,7 +11,8 @@ with job(snakemake.log[0]):
         **{key: snakemake.params[key] for key in ("reporting", "origin")},
         **{key: snakemake.wildcards[key] for key in ("fit", "run")},
         truth=snakemake.input.get("truth"),
+        beside=snakemake.input.beside,
     )
-    for path in map(Path, snakemake.output):
-        if path.suffix == ".pdf":
-            save(FIGURES[path.name.split(".")[0]].draw(data), path.with_suffix(""))
+    widths = FigureWidths(**snakemake.params.widths)
+    for path in (Path(path) for path in snakemake.output if path.endswith(".pdf")):
+        save(FIGURES[path.name.split(".")[0]].draw(data, widths=widths), path.with_suffix(""))

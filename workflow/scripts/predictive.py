@@ -1,4 +1,5 @@
 from moralscale.checks.predicted import predictive_table
+from moralscale.config import FigureWidths
 from moralscale.figures import TABLED, save
 from moralscale.fit import load
 from moralscale.posterior import origin_of
@@ -9,5 +10,6 @@ with job(snakemake.log[0]):
     seed, ci_prob = snakemake.params.seed, snakemake.params.ci_prob
     table = predictive_table(posterior, seed=seed, ci_prob=ci_prob)
     table.to_csv(snakemake.output.table, index=False)
-    figure = TABLED["predictive"].draw(table, origin_of(posterior))
+    widths = FigureWidths(**snakemake.params.widths)
+    figure = TABLED["predictive"].draw(table, origin_of(posterior), widths=widths)
     save(figure, snakemake.output.figure[0].removesuffix(".pdf"))

@@ -1,4 +1,5 @@
 from moralscale.checks.prior import prior_table_from_files
+from moralscale.config import FigureWidths
 from moralscale.figures import TABLED, save
 from moralscale.scripting import job
 
@@ -9,5 +10,5 @@ with job(snakemake.log[0]):
         **{key: snakemake.params[key] for key in ("options", "seed")},
     )
     table.to_csv(snakemake.output.table, index=False)
-    figure = TABLED["prior_predictive"].draw(table)
+    figure = TABLED["prior_predictive"].draw(table, widths=FigureWidths(**snakemake.params.widths))
     save(figure, snakemake.output.figure[0].removesuffix(".pdf"))

@@ -380,6 +380,14 @@ class Reporting(Section):
     )
 
 
+class FigureWidths(Section):
+    """Widths of figures, inches: those of a journal's page."""
+
+    column: float = Field(3.5, ge=3, le=7.5, description="Figures of a single column.")
+    wide: float = Field(5.0, ge=4, le=7.5, description="Figures of one and a half columns.")
+    page: float = Field(7.2, ge=5.5, le=7.5, description="Figures of the full page.")
+
+
 class TwoStep(Section):
     """The study's own estimators, which rate each arena by itself."""
 
@@ -595,6 +603,7 @@ class Config(Section):
     sampler: Sampler = Field(Sampler(), description="How the posterior is sampled.")
     twostep: TwoStep = Field(TwoStep(), description="The study's own estimators.")
     reporting: Reporting = Field(Reporting(), description="Intervals and regions of no effect.")
+    figures: FigureWidths = Field(FigureWidths(), description="Widths of figures, inches.")
     gates: Gates = Field(Gates(), description="Bounds that a fit must keep.")
     compare: Comparing = Field(
         Comparing(), description="Which rules `snakemake compare` sets side by side."

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-import pandas as pd
 from matplotlib.figure import Figure
 
 from moralscale.figures import (
@@ -28,19 +27,22 @@ from moralscale.figures import (
     predictive,
     prior_predictive,
     ranks,
+    runs,
     scenes,
+    sensitivity,
     slopes,
 )
 from moralscale.figures.data import FigureData
 from moralscale.figures.style import save
-from moralscale.records import Origin
 
 __all__ = [
     "AUDIT",
+    "CAPTIONS",
     "CROSS_RUN",
     "FIGURES",
     "OF_RUN",
     "POWER",
+    "SENSITIVITY",
     "TABLED",
     "FigureData",
     "Plot",
@@ -78,10 +80,22 @@ OF_RUN: Mapping[str, Plot[...]] = MappingProxyType(
         "missingness": Plot(missingness.draw, missingness.CAPTION),
     }
 )
-#: Figures of several runs, drawn from a table of estimates.
-CROSS_RUN = MappingProxyType({"identification": Plot(identification.draw, identification.CAPTION)})
+#: Figures of several runs, each drawn from one table.
+CROSS_RUN: Mapping[str, Plot[...]] = MappingProxyType(
+    {
+        "identification": Plot(identification.draw, identification.CAPTION),
+        "runs": Plot(runs.draw, runs.CAPTION),
+    }
+)
+#: Figures of a sensitivity analysis, drawn from its table of shifts and from its refits.
+SENSITIVITY: Mapping[str, Plot[...]] = MappingProxyType(
+    {
+        "tornado": Plot(sensitivity.tornado, sensitivity.TORNADO),
+        "overlay": Plot(sensitivity.overlay, sensitivity.OVERLAY),
+    }
+)
 #: Figures of checks, of rules side by side and of the calibration, each drawn from one table.
-TABLED: Mapping[str, Plot[[pd.DataFrame, Origin | None]]] = MappingProxyType(
+TABLED: Mapping[str, Plot[...]] = MappingProxyType(
     {
         "predictive": Plot(predictive.draw, predictive.CAPTION),
         "prior_predictive": Plot(prior_predictive.draw, prior_predictive.CAPTION),
@@ -98,6 +112,14 @@ AUDIT = MappingProxyType(
         "estimates": Plot(audit.draw_estimates, audit.ESTIMATES),
         "battles": Plot(audit.draw_battles, audit.BATTLES),
         "confounding": Plot(audit.draw_confounding, audit.CONFOUNDING),
+    }
+)
+#: Captions of all figures, by name, in reading order.
+CAPTIONS = MappingProxyType(
+    {
+        name: plot.caption
+        for plots in (FIGURES, OF_RUN, CROSS_RUN, SENSITIVITY, TABLED, AUDIT)
+        for name, plot in plots.items()
     }
 )
 

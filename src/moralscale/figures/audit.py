@@ -8,6 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from moralscale.config import FigureWidths
 from moralscale.figures import style
 from moralscale.records import Origin
 
@@ -64,11 +65,11 @@ def _line(ax: Axes, rows: pd.DataFrame, x: str, label: str, colour: str, mark: s
 
 
 @style.styled
-def draw_estimates(table: pd.DataFrame) -> Figure:
+def draw_estimates(table: pd.DataFrame, *, widths: FigureWidths = style.WIDTHS) -> Figure:
     """Draw estimates against truth; `table` is the audit's (`audit.tables.audit_table`)."""
     rows = _plain(table)
     rows = rows[(rows["battles_per_item"] == _STUDY_BATTLES) & (rows["composite_consistency"] == 1)]
-    figure = style.canvas(Origin.SIMULATED, style.PAGE, 3.1)
+    figure = style.canvas(Origin.SIMULATED, widths.page, 3.1)
     axes = figure.subplots(1, 2, sharex=True, sharey=True)
     for ax, bridge in zip(axes, (False, True), strict=True):
         ax.set_title("with bridge battles" if bridge else "the study's two arenas")
@@ -83,13 +84,13 @@ def draw_estimates(table: pd.DataFrame) -> Figure:
 
 
 @style.styled
-def draw_battles(table: pd.DataFrame) -> Figure:
+def draw_battles(table: pd.DataFrame, *, widths: FigureWidths = style.WIDTHS) -> Figure:
     """Draw estimates by battles per item; `table` is the audit's."""
     rows = _plain(table)
     rows = rows[~rows["bridge"] & (rows["composite_consistency"] == 1)]
     counts = rows.groupby("true_beta")["battles_per_item"].nunique()
     betas = [beta for beta, n in counts.items() if n > 1] or list(counts.index[:1])
-    figure = style.canvas(Origin.SIMULATED, style.PAGE, 3.1)
+    figure = style.canvas(Origin.SIMULATED, widths.page, 3.1)
     axes = figure.subplots(1, len(betas), sharey=True, squeeze=False)[0]
     for ax, beta in zip(axes, betas, strict=True):
         ax.set_title(f"true {_BETA} {beta:g}")
@@ -107,13 +108,13 @@ def draw_battles(table: pd.DataFrame) -> Figure:
 
 
 @style.styled
-def draw_confounding(table: pd.DataFrame) -> Figure:
+def draw_confounding(table: pd.DataFrame, *, widths: FigureWidths = style.WIDTHS) -> Figure:
     """Draw estimates by consistency on composites; `table` is the audit's."""
     rows = _plain(table)
     rows = rows[rows["battles_per_item"] == _STUDY_BATTLES]
     beta = rows["true_beta"].iloc[(rows["true_beta"] - 0.862).abs().argmin()]
     rows = rows[rows["true_beta"] == beta]
-    figure = style.canvas(Origin.SIMULATED, style.PAGE, 3.1)
+    figure = style.canvas(Origin.SIMULATED, widths.page, 3.1)
     axes = figure.subplots(1, 2, sharex=True, sharey=True)
     for ax, bridge in zip(axes, (False, True), strict=True):
         ax.set_title("with bridge battles" if bridge else "the study's two arenas")

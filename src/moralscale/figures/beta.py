@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from moralscale.config import FigureWidths
 from moralscale.figures import forest, style
 from moralscale.figures.data import FigureData
 from moralscale.records import BetaMeaning
@@ -18,12 +19,13 @@ NEEDS = ("beta_judge",)
 
 
 @style.styled
-def draw(data: FigureData) -> Figure:
+def draw(data: FigureData, *, widths: FigureWidths = style.WIDTHS) -> Figure:
     """Draw judges ordered by slope, the panel mean below them."""
     panel = "beta" in data.quantities and data.quantities.sizes["judge"] > 1
     n_rows = data.quantities.sizes["judge"] + 1.4 * panel
-    figure = style.canvas(data.origin, style.COLUMN, forest.height(int(np.ceil(n_rows))) + 0.15)
+    figure = style.canvas(data.origin, widths.column, forest.height(int(np.ceil(n_rows))) + 0.15)
     ax = figure.add_subplot()
+    forest.share(ax, data.reach("beta_judge", "beta"))
     names, rows = _judges(ax, data)
     if panel:
         rows.append(len(names) + 0.4)
@@ -50,8 +52,5 @@ def _judges(ax: Axes, data: FigureData) -> tuple[list[str], list[float]]:
 
 def _panel(ax: Axes, data: FigureData, row: float) -> None:
     summary = data.summary("beta")
-    ax.axvspan(
-        float(summary["low"]), float(summary["high"]), color=style.VERMILION, alpha=0.07, lw=0
-    )
     forest.points(ax, [row], summary, colour=style.VERMILION, marker="s", size=24)
     forest.planted(ax, [row], data.planted("beta"))

@@ -7,7 +7,8 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from moralscale.figures import style
+from moralscale.config import FigureWidths
+from moralscale.figures import forest, style
 from moralscale.figures.data import FigureData
 from moralscale.records import BetaMeaning
 
@@ -20,11 +21,13 @@ NEEDS = ("composite_strength", "component_sum", "slope")
 
 
 @style.styled
-def draw(data: FigureData) -> Figure:
+def draw(data: FigureData, *, widths: FigureWidths = style.WIDTHS) -> Figure:
     """Draw composites around the additivity line and the fitted line."""
-    figure = style.canvas(data.origin, 4.5, 4.2)
+    figure = style.canvas(data.origin, widths.wide, 0.9 * widths.wide)
     ax = figure.add_subplot()
     sums = data.summary("component_sum", elo=True)["mean"]
+    forest.share(ax, data.reach("component_sum", elo=True, means=True))
+    forest.share(ax, data.reach("composite_strength", elo=True, means=True), axis="y")
     _points(ax, data, sums)
     _lines(ax, data, np.array([float(sums.min()), float(sums.max())]))
     meaning = BetaMeaning.of(data.data)
@@ -47,7 +50,7 @@ def _points(ax: Axes, data: FigureData, sums: xr.DataArray) -> None:
         sums[others],
         strengths[others],
         s=11,
-        c=style.FAINT,
+        c=style.PALE,
         linewidths=0,
         zorder=2.5,
         label="other composites",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from moralscale.config import FigureWidths
 from moralscale.figures import forest, style
 from moralscale.figures.data import FigureData
 
@@ -21,7 +21,7 @@ _FEWEST_IN_MATRIX = 3
 
 
 @style.styled
-def draw(data: FigureData) -> Figure:
+def draw(data: FigureData, *, widths: FigureWidths = style.WIDTHS) -> Figure:
     """Draw the matrix of judges and the mean with its interval.
 
     With one judge there is nothing to correlate; the figure then says so.
@@ -29,24 +29,25 @@ def draw(data: FigureData) -> Figure:
     if "correlation" not in data.quantities:
         return style.statement(data.origin, "One judge: agreement needs at least two.")
     if data.quantities.sizes["judge"] < _FEWEST_IN_MATRIX:
-        figure = style.canvas(data.origin, style.WIDE, forest.height(1))
+        figure = style.canvas(data.origin, widths.wide, forest.height(1))
         mean_ax = figure.add_subplot()
     else:
-        figure = style.canvas(data.origin, style.WIDE, 4.9)
+        figure = style.canvas(data.origin, widths.wide, 0.86 * widths.wide + 0.6)
         matrix_ax, mean_ax = figure.subplots(2, 1, height_ratios=[10, 1])
-        _matrix(figure, matrix_ax, data.quantities["correlation"].mean(("chain", "draw")))
+        _matrix(figure, matrix_ax, data)
     _mean(mean_ax, data)
     forest.legend(mean_ax, data.interval_name, planted=data.truth is not None)
     return figure
 
 
-def _matrix(figure: Figure, ax: Axes, correlation: xr.DataArray) -> None:
+def _matrix(figure: Figure, ax: Axes, data: FigureData) -> None:
+    correlation = data.quantities["correlation"].mean(("chain", "draw"))
     values = correlation.transpose("judge", "other_judge").values
     order = np.argsort(-values.sum(axis=0), kind="stable")
     values = values[np.ix_(order, order)]
     hidden = np.triu(np.ones_like(values, dtype=bool))
     shown = np.ma.masked_array(values, hidden)[1:, :-1]
-    image = ax.imshow(shown, cmap="cividis", vmin=shown.min(), vmax=shown.max(), aspect="equal")
+    image = ax.imshow(shown, cmap=style.SHADES, vmin=shown.min(), vmax=shown.max(), aspect="equal")
     names = correlation["judge"].values[order]
     named = len(names) <= _MOST_NAMED
     ticks = range(len(names) - 1) if named else []
@@ -56,21 +57,21 @@ def _matrix(figure: Figure, ax: Axes, correlation: xr.DataArray) -> None:
     ax.spines[:].set_visible(False)
     if len(names) <= _MOST_NUMBERED:
         _numbers(ax, shown)
+        return
     bar = figure.colorbar(image, ax=ax, shrink=0.6, aspect=18, pad=0.02)
     bar.outline.set_visible(False)
     bar.set_label("correlation")
 
 
 def _numbers(ax: Axes, shown: np.ma.MaskedArray) -> None:
-    middle = (shown.min() + shown.max()) / 2
     for (row, column), value in np.ndenumerate(shown.filled(np.nan)):
         if np.isfinite(value):
-            colour = "white" if value < middle else style.INK
-            text = f"{value:.2f}".replace("0.", ".", 1)
-            ax.text(column, row, text, ha="center", va="center", color=colour, fontsize=6.5)
+            text = style.signed(f"{value:.2f}".replace("0.", ".", 1))
+            ax.text(column, row, text, ha="center", va="center", fontsize=6.5)
 
 
 def _mean(ax: Axes, data: FigureData) -> None:
+    forest.share(ax, data.reach("convergence"))
     forest.points(ax, [0.0], data.summary("convergence"), colour=style.VERMILION, size=24)
     forest.planted(ax, [0.0], data.planted("convergence"))
     for value in data.published_values("convergence", "correlation").values():

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import arviz as az
+import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -45,6 +46,9 @@ class FigureData:
         Quantities of the planted truth, where the panel is simulated.
     published : DataFrame
         Published figures to mark: quantity, index, unit, value (``config/published.yaml``).
+    beside : tuple of Dataset
+        Quantities of the other fits of the run, whose figures stand beside this one's: they share
+        the scale of what is estimated.
     """
 
     quantities: xr.Dataset
@@ -58,6 +62,7 @@ class FigureData:
     published: pd.DataFrame = field(
         default_factory=lambda: pd.DataFrame(columns=["quantity", "index", "unit", "value"])
     )
+    beside: tuple[xr.Dataset, ...] = ()
 
     @classmethod
     def read(
@@ -72,6 +77,7 @@ class FigureData:
         fit: str,
         run: str,
         truth: str | Path | None = None,
+        beside: Iterable[str | Path] = (),
     ) -> FigureData:
         """Read a fit's files.
 
@@ -81,6 +87,8 @@ class FigureData:
             NetCDF, CSV, Parquet, YAML and NetCDF.
         reporting : mapping
             The section of the configuration.
+        beside : iterable of path
+            NetCDF files of the other fits of the run.
         origin, fit, run : str
             Where judgments come from, ``"{data}/{rule}/{prior}"``, and the run's name.
         """
@@ -97,6 +105,7 @@ class FigureData:
             run=run,
             truth=read_truth(truth, estimands) if truth else None,
             published=pd.DataFrame(load_yaml(published)["figures"]),
+            beside=tuple(xr.load_dataset(path, engine="h5netcdf") for path in beside),
         )
 
     def summary(self, name: str, *, elo: bool = False) -> xr.Dataset:
@@ -107,9 +116,16 @@ class FigureData:
         Dataset
             mean, low, high over the quantity's own dims; in Elo where `elo` is set.
         """
-        draws = self.quantities[name].transpose(*_SAMPLE, ...)
-        draws = _elo(draws) if elo else draws
-        return self.interval(draws)
+        return self.interval(_draws(self.quantities, name, elo=elo))
+
+    def reach(self, *names: str, elo: bool = False, means: bool = False) -> tuple[float, float]:
+        """Lowest and highest end of the intervals (or mean) of quantities, in any of the fits."""
+        ends: list[xr.DataArray] = []
+        for fit in (self.quantities, *self.beside):
+            for draws in (_draws(fit, name, elo=elo) for name in names if name in fit):
+                ends += [draws.mean(_SAMPLE)] if means else self.interval(draws).values()
+        flat = np.concatenate([np.ravel(end) for end in ends])
+        return float(np.nanmin(flat)), float(np.nanmax(flat))
 
     def interval(self, draws: xr.DataArray) -> xr.Dataset:
         """Mean and configured interval of draws (chain, draw, ...)."""
@@ -139,6 +155,11 @@ class FigureData:
     def interval_name(self) -> str:
         """Name of the intervals, for legends: ``"94% HDI"``."""
         return f"{self.reporting.ci_prob:.0%} {self.reporting.ci_kind.upper()}"
+
+
+def _draws(quantities: xr.Dataset, name: str, *, elo: bool) -> xr.DataArray:
+    draws = quantities[name].transpose(*_SAMPLE, ...)
+    return _elo(draws) if elo else draws
 
 
 def _elo(variable: xr.DataArray) -> xr.DataArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
@@ -36,6 +36,12 @@ def points(
     ax.scatter(mean, rows, c=colour, marker=marker, s=size, linewidths=0, zorder=3)
 
 
+def share(ax: Axes, reach: tuple[float, float], *, axis: Literal["x", "y"] = "x") -> None:
+    """Make room for what the figures beside this one show, so that they have the same scale."""
+    corners = [(value, value) for value in reach]
+    ax.update_datalim(corners, updatex=axis == "x", updatey=axis == "y")
+
+
 def planted(ax: Axes, rows: Sequence[float], truth: xr.DataArray | None) -> None:
     """Draw planted truths as hollow diamonds, (row,)."""
     if truth is not None:
@@ -49,6 +55,15 @@ def label_rows(ax: Axes, rows: Sequence[float], names: Sequence[str]) -> None:
     ax.set_ylim(max(rows) + 0.7, min(rows) - 0.7)
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
+
+
+def column(ax: Axes, rows: Sequence[float], texts: Sequence[str], heading: str) -> None:
+    """Set texts in a column right of the axes, one a row."""
+    style_of: dict[str, Any] = {"textcoords": "offset points", "color": style.MUTED}
+    for row, text in zip(rows, texts, strict=True):
+        at = ("axes fraction", "data")
+        ax.annotate(text, (1, row), xycoords=at, xytext=(4, 0), va="center", **style_of)
+    ax.annotate(heading, (1, 1), xycoords="axes fraction", xytext=(4, 2), **style_of)
 
 
 def legend(ax: Axes, interval: str, *, planted: bool, published: bool = False) -> None:
@@ -70,7 +85,8 @@ def legend(ax: Axes, interval: str, *, planted: bool, published: bool = False) -
         handles=handles,
         loc="outside lower center",
         ncols=len(handles),
-        columnspacing=1.2,
+        columnspacing=1.0,
+        handletextpad=0.4,
         borderaxespad=0.2,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
+from moralscale.config import FigureWidths
 from moralscale.figures import forest, style
 from moralscale.figures.data import FigureData
 
@@ -16,15 +17,16 @@ NEEDS = ("foundation_residual",)
 
 
 @style.styled
-def draw(data: FigureData) -> Figure:
+def draw(data: FigureData, *, widths: FigureWidths = style.WIDTHS) -> Figure:
     """Draw one row a foundation, in Elo points."""
     summary = data.summary("foundation_residual", elo=True)
     present = np.isfinite(summary["mean"].values)
     summary = summary.isel(foundation=present)
     names = [str(name) for name in summary["foundation"].values]
     rows = [float(row) for row in range(len(names))]
-    figure = style.canvas(data.origin, style.COLUMN, forest.height(len(names)) + 0.3)
+    figure = style.canvas(data.origin, widths.column, forest.height(len(names)) + 0.3)
     ax = figure.add_subplot()
+    forest.share(ax, data.reach("foundation_residual", elo=True))
     forest.points(
         ax, rows, summary, colour=[style.FOUNDATION_COLOURS[name] for name in names], size=24
     )
@@ -36,6 +38,6 @@ def draw(data: FigureData) -> Figure:
     forest.planted(ax, rows, None if truth is None else truth.isel(foundation=present))
     style.reference(ax, 0, "on the line")
     forest.label_rows(ax, rows, names)
-    ax.set_xlabel("deviation from the composition line (Elo points)")
+    ax.set_xlabel("deviation from the line (Elo points)")
     forest.legend(ax, data.interval_name, planted=truth is not None, published=bool(published))
     return figure

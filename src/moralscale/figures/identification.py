@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from moralscale.config import FigureWidths
 from moralscale.figures import style
 from moralscale.records import Origin
 
@@ -24,7 +25,12 @@ _ROW = 0.34
 
 
 @style.styled
-def draw(estimates: pd.DataFrame, origin: Origin | None = Origin.SIMULATED) -> Figure:
+def draw(
+    estimates: pd.DataFrame,
+    origin: Origin | None = Origin.SIMULATED,
+    *,
+    widths: FigureWidths = style.WIDTHS,
+) -> Figure:
     """Draw beta and consistency of several runs, without and with the bridge arena.
 
     Parameters
@@ -41,7 +47,7 @@ def draw(estimates: pd.DataFrame, origin: Origin | None = Origin.SIMULATED) -> F
     runs = list(dict.fromkeys(estimates["run"]))
     data = [name for name in _DATA if (estimates["data"] == name).any()]
     height = len(data) * (_ROW * len(runs) + 0.6) + 0.75
-    figure = style.canvas(origin, style.PAGE, height)
+    figure = style.canvas(origin, widths.page, height)
     axes = figure.subplots(
         len(data), len(_QUANTITIES), sharex="col", sharey=True, squeeze=False, width_ratios=[3, 2]
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from moralscale.figures import style
+from moralscale.config import FigureWidths
+from moralscale.figures import forest, style
 from moralscale.figures.data import FigureData
 from moralscale.records import CONFIGS
 
@@ -20,10 +21,11 @@ _CONTRAST = {1: "+2/-1", 2: "+1/+1"}
 
 
 @style.styled
-def draw(data: FigureData) -> Figure:
+def draw(data: FigureData, *, widths: FigureWidths = style.WIDTHS) -> Figure:
     """Draw ratings with intervals over the intensity sums."""
-    figure = style.canvas(data.origin, style.WIDE, 3.5)
+    figure = style.canvas(data.origin, widths.wide, 3.5)
     ax = figure.add_subplot()
+    forest.share(ax, data.reach("intensity_mean", elo=True), axis="y")
     _ratings(ax, data)
     for total, rating in data.published_values("intensity_mean", "elo").items():
         ax.plot(int(total), rating, marker="*", color=style.INK, markersize=7, ls="none", zorder=4)

@@ -5,25 +5,30 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.cm import ScalarMappable
-from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 
+from moralscale.config import FigureWidths
 from moralscale.figures import style
 from moralscale.records import FOUNDATIONS, INTENSITIES, Origin
 
 CAPTION = (
-    "Share of planned comparisons that no fit reads (declined, unreadable, tied or unanswered), "
+    "Share (%) of planned comparisons that no fit reads (declined, unreadable, tied or unanswered) "
     "among those that show an act of each foundation and intensity; p is Holm's adjusted p-value "
     "of what was declined depending on foundation (f) or intensity (i)."
 )
 #: Most judges that are drawn: those with most missing.
-MOST, _COLUMNS = 10, 5
-_SHADES = LinearSegmentedColormap.from_list("missing", ["#FFFFFF", style.VERMILION])
+MOST = 10
+_MAP, _NAMES = 1.55, 0.75  # inches that a map and the names of its rows take
 
 
 @style.styled
-def draw(counts: pd.DataFrame, tests: pd.DataFrame, origin: Origin | None) -> Figure:
+def draw(
+    counts: pd.DataFrame,
+    tests: pd.DataFrame,
+    origin: Origin | None,
+    *,
+    widths: FigureWidths = style.WIDTHS,
+) -> Figure:
     """Draw one map a judge, those with most missing first.
 
     Parameters
@@ -40,21 +45,19 @@ def draw(counts: pd.DataFrame, tests: pd.DataFrame, origin: Origin | None) -> Fi
         return style.statement(origin, "No comparison is missing.")
     maps = {judge: _shares(counts[counts["judge"] == judge]) for judge in judges}
     top = max(float(np.nanmax(values)) for values in maps.values())
-    columns = min(_COLUMNS, len(judges))
+    on_a_page = int((widths.page - _NAMES) / _MAP)
+    columns = min(on_a_page, len(judges))
     rows = -(-len(judges) // columns)
-    figure = style.canvas(origin, max(style.COLUMN, 1.35 * columns + 1.1), 1.75 * rows + 0.45)
+    width = max(widths.column, widths.page * columns / on_a_page)
+    figure = style.canvas(origin, width, 1.75 * rows + 0.3)
     axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-    norm = Normalize(0, top)
     for n, ax in enumerate(axes.flat):
         if n >= len(judges):
             ax.set_axis_off()
             continue
-        ax.imshow(maps[judges[n]], cmap=_SHADES, norm=norm, aspect="auto")
+        ax.imshow(maps[judges[n]], cmap=style.SHADES, vmin=0, vmax=top, aspect="auto")
         ax.set_title(f"{judges[n]}\n{_verdict(tests[tests['judge'] == judges[n]])}", fontsize=7)
         _label(ax, maps[judges[n]])
-    bar = figure.colorbar(ScalarMappable(norm, _SHADES), ax=axes, fraction=0.04, aspect=25)
-    bar.set_label("share not read")
-    bar.ax.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
     figure.supxlabel("intensity", fontsize=8)
     return figure
 
@@ -74,7 +77,7 @@ def _label(ax: Axes, values: np.ndarray) -> None:
     ax.tick_params(length=0)
     for (row, column), value in np.ndenumerate(values):
         if np.isfinite(value):
-            ax.text(column, row, f"{value:.0%}".rstrip("%"), ha="center", va="center", fontsize=5.5)
+            ax.text(column, row, f"{value:.0%}".rstrip("%"), ha="center", va="center", fontsize=6.5)
 
 
 def _verdict(tests: pd.DataFrame) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy.special import expit, logit
 
+from moralscale.config import FigureWidths
 from moralscale.figures import forest, style
 from moralscale.figures.data import FigureData
 
@@ -17,14 +18,15 @@ NEEDS = ("position_bias_judge",)
 
 
 @style.styled
-def draw(data: FigureData) -> Figure:
+def draw(data: FigureData, *, widths: FigureWidths = style.WIDTHS) -> Figure:
     """Draw judges ordered by their lean."""
     summary = data.summary("position_bias_judge")
     order = np.argsort(-summary["mean"].values, kind="stable")
     rows = [float(row) for row in range(len(order))]
-    figure = style.canvas(data.origin, style.COLUMN, forest.height(len(rows)) + 0.35)
+    figure = style.canvas(data.origin, widths.column, forest.height(len(rows)) + 0.35)
     ax = figure.add_subplot()
     ax.axvline(0, color=style.MUTED, linewidth=0.8, zorder=0)
+    forest.share(ax, data.reach("position_bias_judge"))
     forest.points(ax, rows, summary.isel(judge=order))
     truth = data.planted("position_bias_judge")
     forest.planted(ax, rows, None if truth is None else truth.isel(judge=order))

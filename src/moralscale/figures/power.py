@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.figure import Figure
 
+from moralscale.config import FigureWidths
 from moralscale.figures import style
 from moralscale.records import Origin
 
@@ -20,9 +21,9 @@ _TITLES = {
 
 
 @style.styled
-def draw(table: pd.DataFrame) -> Figure:
+def draw(table: pd.DataFrame, *, widths: FigureWidths = style.WIDTHS) -> Figure:
     """Draw widths; `table` as `power.power_table` returns it."""
-    figure = style.canvas(Origin.SIMULATED, style.PAGE, 2.9)
+    figure = style.canvas(Origin.SIMULATED, widths.page, 2.9)
     axes = figure.subplots(1, len(_TITLES))
     for ax, (name, title) in zip(axes, _TITLES.items(), strict=True):
         for (share, rows), colour in zip(table.groupby("share"), style.CYCLE, strict=False):

@@ -8,7 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.special import expit
 
-from moralscale.figures import style
+from moralscale.config import FigureWidths
+from moralscale.figures import forest, style
 from moralscale.records import Origin
 
 CAPTION = (
@@ -20,10 +21,12 @@ _ARENAS = {"single": style.BLUE, "composite": style.VERMILION, "bridge": style.G
 
 
 @style.styled
-def draw(table: pd.DataFrame, origin: Origin | None = None) -> Figure:
+def draw(
+    table: pd.DataFrame, origin: Origin | None = None, *, widths: FigureWidths = style.WIDTHS
+) -> Figure:
     """Draw a table of `checks.predicted.predictive_table`."""
     judges = int((table["statistic"] == "win rate by judge").sum())
-    figure = style.canvas(origin, style.PAGE, 2.7 + 2.3 + 0.07 * max(0, judges - 12))
+    figure = style.canvas(origin, widths.page, 2.7 + 2.3 + 0.07 * max(0, judges - 12))
     axes = figure.subplot_mosaic(
         [["gap", "judge"], ["config", "triples"]], width_ratios=[3, 2], height_ratios=[2.7, 2.3]
     )
@@ -52,26 +55,25 @@ def _gap(ax: Axes, rates: pd.DataFrame) -> None:
     for arena, here in rates.groupby("arena", sort=False):
         colour = _ARENAS[str(arena)]
         ax.vlines(here["x"], 100 * here["low"], 100 * here["high"], color=colour, lw=3, alpha=0.35)
-        ax.plot(here["x"], 100 * here["observed"], "o", ms=3.2, color=colour, label=str(arena))
+        ax.plot(
+            here["x"], 100 * here["observed"], "o", ms=3.2, color=colour, label=f"{arena} arena"
+        )
     ax.set_xlabel("predicted log-odds of the first")
     ax.set_ylabel("first chosen (%)")
-    ax.legend(loc="upper left", title="arena")
+    ax.legend(loc="upper left", borderaxespad=0, handletextpad=0.2)
 
 
 def _rows(ax: Axes, table: pd.DataFrame, names: list[str], scale: float) -> None:
-    rows = np.arange(len(table))
+    rows = list(map(float, range(len(table))))
     ax.hlines(rows, scale * table["low"], scale * table["high"], color=style.FAINT, lw=3)
     ax.plot(scale * table["observed"], rows, "o", ms=3.5, color=style.INK)
-    ax.set_yticks(rows, names)
-    ax.set_ylim(len(rows) - 0.4, -0.6)
-    ax.tick_params(axis="y", length=0)
-    ax.spines["left"].set_visible(False)
+    forest.label_rows(ax, rows, names)
 
 
 def _configs(ax: Axes, ratings: pd.DataFrame) -> None:
     x = np.arange(len(ratings))
-    ax.vlines(x, ratings["low"], ratings["high"], color=style.FAINT, lw=4)
-    ax.plot(x, ratings["observed"], "o", ms=3.5, color=style.INK)
+    ax.vlines(x, ratings["low"], ratings["high"], color=style.FAINT, lw=8)
+    ax.plot(x, ratings["observed"], "o", ms=3, color=style.INK)
     ax.set_xticks(x, [style.signed(str(name)) for name in ratings["group"]], rotation=45)
     ax.set_xlabel("configuration")
     ax.set_ylabel("performance rating (Elo)")

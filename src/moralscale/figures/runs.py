@@ -7,13 +7,15 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
+from moralscale.config import FigureWidths
 from moralscale.figures import style
 from moralscale.printing import UNITS
 from moralscale.records import Origin
 
 CAPTION = "Key quantities of two runs, and the posterior of their differences."
-_ROW, _FRAME = 0.3, 0.75  # inches
+_ROW, _AXIS, _FRAME = 0.26, 0.42, 0.7  # inches of a row, of a panel's axis, of the rest
 #: Panels by unit: what shares an axis.
 _PANELS = {
     "ratio": ("ratio",),
@@ -24,7 +26,7 @@ _PANELS = {
 
 
 @style.styled
-def draw(table: pd.DataFrame) -> Figure:
+def draw(table: pd.DataFrame, *, widths: FigureWidths = style.WIDTHS) -> Figure:
     """Draw two runs beside each other, and b - a beside them.
 
     Parameters
@@ -39,10 +41,10 @@ def draw(table: pd.DataFrame) -> Figure:
         for name, units in _PANELS.items()
         if len(rows := shown[shown["unit"].isin(units)])
     ]
-    heights = [len(rows) + 1.6 for _, rows in panels]
-    figure = style.canvas(
-        Origin.SIMULATED if _simulated(table) else None, style.PAGE, _ROW * sum(heights) + _FRAME
-    )
+    heights = [len(rows) for _, rows in panels]
+    height = _ROW * sum(heights) + _AXIS * len(panels) + _FRAME
+    origin = Origin.SIMULATED if _simulated(table) else None
+    figure = style.canvas(origin, widths.page, height)
     axes = figure.subplots(
         len(panels), 2, squeeze=False, height_ratios=heights, width_ratios=[3, 2]
     )
@@ -52,22 +54,28 @@ def draw(table: pd.DataFrame) -> Figure:
         for ax in (left, right):
             ax.set_xlabel(name)
             ax.set_ylim(len(rows) - 0.5, -0.5)
+            ax.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
             ax.tick_params(axis="y", length=0)
             ax.spines["left"].set_visible(False)
     axes[0][0].set_title("Each run")
-    axes[0][1].set_title(f"{told['b']} {style.MINUS} {told['a']}")
+    axes[0][1].set_title(f"{told['b']}\nless {told['a']}")
     handles = [
         style.marker(told[run], marker=mark, color=colour, ls="solid")
         for run, (mark, colour, _) in _MARKS.items()
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=2)
+    title = f"posterior mean, {told['interval']}"
+    figure.legend(
+        handles=handles, loc="outside lower center", ncols=2, title=title, title_fontsize=7
+    )
     return figure
 
 
-def save_comparison(table: pd.DataFrame, folder: str | Path) -> None:
+def save_comparison(
+    table: pd.DataFrame, folder: str | Path, *, widths: FigureWidths = style.WIDTHS
+) -> None:
     """Write ``runs[.simulated].csv`` and the figure of that name into a folder."""
     stem = Path(folder, "runs.simulated" if _simulated(table) else "runs")
-    style.save(draw(table), stem)
+    style.save(draw(table, widths=widths), stem)
     table.to_csv(stem.with_name(f"{stem.name}.csv"), index=False)
 
 

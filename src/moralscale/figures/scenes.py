@@ -7,35 +7,43 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from moralscale.figures import style
+from moralscale.config import FigureWidths
+from moralscale.figures import forest, style
 from moralscale.figures.data import FigureData
 from moralscale.records import FOUNDATIONS, INTENSITIES
 
 CAPTION = (
     "Rating of every scene (posterior mean over judges) by foundation and intensity label, with "
-    "the mean of each cell as a bar; triangles are anchor scenes."
+    "the mean of each cell."
 )
 NEEDS = ("scene_strength",)
 _SPREAD = 0.24
 
 
 @style.styled
-def draw(data: FigureData) -> Figure:
+def draw(data: FigureData, *, widths: FigureWidths = style.WIDTHS) -> Figure:
     """Draw one panel a foundation, one strip an intensity."""
     scenes = data.scenes.set_index("id")
     scenes["rating"] = data.summary("scene_strength", elo=True)["mean"].to_series()
-    figure = style.canvas(data.origin, style.PAGE, 2.5)
+    figure = style.canvas(data.origin, widths.page, 2.65)
     axes = figure.subplots(1, len(FOUNDATIONS), sharey=True)
     for ax, name in zip(axes, FOUNDATIONS, strict=True):
         ax.axhline(1000, color=style.FAINT, lw=0.6, zorder=0)
         _foundation(ax, scenes[scenes["foundation"] == name], style.FOUNDATION_COLOURS[name])
         ax.set_title(name, loc="center")
         ax.set_xticks(INTENSITIES, [style.signed(f"{i:+d}") if i else "0" for i in INTENSITIES])
+    forest.share(axes[0], data.reach("scene_strength", elo=True, means=True), axis="y")
     for ax in axes[1:]:
         ax.tick_params(axis="y", length=0)
         ax.spines["left"].set_visible(False)
     axes[0].set_ylabel("scene rating (Elo, mean 1000)")
-    figure.supxlabel("intensity label", fontsize=8)
+    axes[len(axes) // 2].set_xlabel("intensity label")
+    handles = [
+        style.marker("scene", marker="o", markersize=3, color=style.MUTED),
+        style.marker("anchor scene", marker="^", markersize=4.5, color=style.MUTED),
+        style.marker("mean of the cell", linestyle="solid", linewidth=1.4, color=style.INK),
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
     return figure
 
 

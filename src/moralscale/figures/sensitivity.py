@@ -11,16 +11,17 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from moralscale.figures import style
+from moralscale.config import FigureWidths
+from moralscale.figures import forest, style
 from moralscale.printing import KEY
 from moralscale.projections import in_elo
 from moralscale.records import Origin
 
 TORNADO = (
     "How far the mean of each quantity moves, in posterior sds, under other priors, other "
-    "likelihoods and without single judges or foundations. Outside the band it counts as moved."
+    "likelihoods and without single judges or foundations: outside the band it counts as moved."
 )
-OVERLAY = "Posteriors under the prior of the fit and under each other one."
+OVERLAY = "Posteriors of the main quantities under the prior of the fit and under each other one."
 
 _ROW, _FRAME = 0.21, 0.9  # inches
 _KINDS = {
@@ -30,7 +31,9 @@ _KINDS = {
     "foundation": (style.PURPLE, "v", "without a foundation"),
     "prompt": (style.ORANGE, "D", "one prompt alone"),
 }
-#: Marks farther out than this are drawn at the edge, as arrows with their value.
+#: How alternatives are told that are not told by their name alone.
+_TOLD = {"judge": "without {}", "foundation": "without {}", "prompt": "{} alone"}
+#: Marks farther out than this are drawn at the edge, as arrows.
 _EDGE = 3.0
 #: What the overlay shows: quantity, index.
 _OVERLAID = (
@@ -44,7 +47,13 @@ _OVERLAID = (
 
 
 @style.styled
-def tornado(shifts: pd.DataFrame, origin: Origin | None, *, threshold: float) -> Figure:
+def tornado(
+    shifts: pd.DataFrame,
+    origin: Origin | None,
+    *,
+    threshold: float,
+    widths: FigureWidths = style.WIDTHS,
+) -> Figure:
     """Draw the shift of every key quantity under every alternative.
 
     Parameters
@@ -60,7 +69,7 @@ def tornado(shifts: pd.DataFrame, origin: Origin | None, *, threshold: float) ->
     labels = list(dict.fromkeys(shown["label"]))
     farthest = shown.groupby("label")["shift"].apply(lambda column: column.abs().max())
     labels.sort(key=lambda label: -farthest[label])
-    figure = style.canvas(origin, style.PAGE, _ROW * len(labels) + _FRAME)
+    figure = style.canvas(origin, widths.page, _ROW * len(labels) + _FRAME)
     ax = figure.subplots()
     ax.axvspan(-threshold, threshold, color=style.FAINT, alpha=0.35, linewidth=0, zorder=0)
     ax.axvline(0, color=style.MUTED, linewidth=0.8, zorder=1)
@@ -71,14 +80,13 @@ def tornado(shifts: pd.DataFrame, origin: Origin | None, *, threshold: float) ->
         ax.hlines(row, min(0, inside.min()), max(0, inside.max()), color=style.FAINT, zorder=1)
         for kind in kinds:
             _marks(ax, row, here[here["kind"] == kind]["shift"].to_numpy(), kind)
-        _name_farthest(ax, row, here)
-    ax.set_yticks(range(len(labels)), [style.signed(label) for label in labels])
-    ax.set_ylim(len(labels) - 0.5, -0.6)
-    reach = min(_EDGE, max(1.0, float(shown["shift"].abs().max()))) * 1.25
+    rows = list(map(float, range(len(labels))))
+    moved_by = [_farthest(shown[shown["label"] == label]) for label in labels]
+    forest.column(ax, rows, moved_by, "moved most by")
+    forest.label_rows(ax, rows, [style.signed(label) for label in labels])
+    reach = min(_EDGE, max(1.0, float(shown["shift"].abs().max()))) * 1.08
     ax.set_xlim(-reach, reach)
     ax.set_xlabel("shift of the mean, posterior sd")
-    ax.tick_params(axis="y", length=0)
-    ax.spines["left"].set_visible(False)
     figure.legend(
         handles=[
             style.marker(_KINDS[kind][2], marker=_KINDS[kind][1], color=_KINDS[kind][0], ms=4)
@@ -106,27 +114,17 @@ def _marks(ax: Axes, row: int, shifts: np.ndarray, kind: str) -> None:
         )
 
 
-def _name_farthest(ax: Axes, row: int, here: pd.DataFrame) -> None:
-    """Name the alternative that moves a quantity most, on the outer side of its mark."""
-    farthest = here.iloc[int(here["shift"].abs().argmax())]
-    shift = float(farthest["shift"])
-    text = str(farthest["alternative"]).replace("_", " ")
-    if abs(shift) > _EDGE:
-        text += f" ({style.signed(f'{shift:+.1f}')})"
-    ax.annotate(
-        text,
-        (np.clip(shift, -_EDGE, _EDGE), row),
-        xytext=(5 if shift > 0 else -5, 0),
-        textcoords="offset points",
-        ha="left" if shift > 0 else "right",
-        va="center",
-        fontsize=6.5,
-        color=_KINDS[str(farthest["kind"])][0],
-    )
+def _farthest(here: pd.DataFrame) -> str:
+    """Name the alternative that moves a quantity most, and how far."""
+    row = here.iloc[int(here["shift"].abs().argmax())]
+    name = _TOLD.get(str(row["kind"]), "{}").format(row["alternative"]).replace("_", " ")
+    return f"{name}, {style.signed(f'{row["shift"]:+.1f}')}"
 
 
 @style.styled
-def overlay(refits: Sequence[xr.DataTree], origin: Origin | None) -> Figure:
+def overlay(
+    refits: Sequence[xr.DataTree], origin: Origin | None, *, widths: FigureWidths = style.WIDTHS
+) -> Figure:
     """Draw posteriors of the main quantities under each prior.
 
     Parameters
@@ -143,10 +141,12 @@ def overlay(refits: Sequence[xr.DataTree], origin: Origin | None) -> Figure:
     panels = [panel for panel in _OVERLAID if panel[0] in have]
     columns = min(3, len(panels))
     rows = -(-len(panels) // columns)
-    figure = style.canvas(origin, style.PAGE, 1.75 * rows + 0.6)
+    figure = style.canvas(origin, widths.page, 1.75 * rows + 0.6)
     axes = figure.subplots(rows, columns, squeeze=False)
     for ax, (quantity, index) in zip(axes.flat, panels, strict=False):
         _densities(ax, priors, quantity, index)
+        title = style.quantity_name(quantity, index)
+        ax.set_title(style.wrapped(title, widths.page / columns))
     for ax in axes.flat[len(panels) :]:
         ax.set_visible(False)
     handles = [style.marker("the fit", ls="solid", color=style.INK, lw=2)]
@@ -171,7 +171,6 @@ def _densities(ax: Axes, priors: Sequence[xr.DataTree], quantity: str, index: st
         ax.plot(*_density(drawn), color=colour, linestyle=dashes, linewidth=0.9)
     drawn = _draws(priors[0]["base"].to_dataset()[quantity], index, unit)
     ax.plot(*_density(drawn), color=style.INK, linewidth=1.8, zorder=4)
-    ax.set_title(f"{quantity.replace('_', ' ')} {index}".strip())
     ax.set_xlabel("Elo" if unit == "elo" else unit)
     ax.set_yticks([])
     ax.set_ylim(0)

@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from moralscale.config import FigureWidths
 from moralscale.figures import forest, style
 from moralscale.records import Origin
 from moralscale.study import estimators_of
@@ -33,12 +34,18 @@ _COLOURS = dict(
         strict=True,
     )
 )
-_ROW = 0.085  # inches an estimator takes
+_ROW = 0.07  # inches an estimator takes
 
 
 @style.styled
-def draw(table: pd.DataFrame, origin: Origin | None = None, *, ci_prob: float = 0.94) -> Figure:
-    """Draw a group of estimates for each judge, and for the mean over judges.
+def draw(
+    table: pd.DataFrame,
+    origin: Origin | None = None,
+    *,
+    ci_prob: float = 0.94,
+    widths: FigureWidths = style.WIDTHS,
+) -> Figure:
+    """Draw a group of estimates for each judge, by the last of them, and for the mean over judges.
 
     Parameters
     ----------
@@ -51,10 +58,11 @@ def draw(table: pd.DataFrame, origin: Origin | None = None, *, ci_prob: float = 
     """
     rows = table[table["quantity"].isin(["slope", "slope_judge"])]
     panel = rows["quantity"] == "slope"
-    rows = pd.concat([rows[~panel], rows[panel]]) if len(rows) > 2 else rows[~panel]
-    names = estimators_of(table)
+    names = sorted(estimators_of(table), key=_place)
+    judges = rows[~panel].sort_values(names[-1], ascending=False, kind="stable")
+    rows = pd.concat([judges, rows[panel]]) if len(rows) > 2 else judges
     height = min((len(names) + 1.5) * _ROW * len(rows), 8.5)
-    figure = style.canvas(origin, style.WIDE, height + 0.55 + 0.16 * (len(names) + 2))
+    figure = style.canvas(origin, widths.wide, height + 0.55 + 0.16 * (len(names) + 2))
     ax = figure.add_subplot()
     centre = np.arange(len(rows), dtype=float)
     for place, name in enumerate(names):
@@ -76,6 +84,12 @@ def _estimator(ax: Axes, rows: pd.DataFrame, name: str, places: np.ndarray) -> N
     colour = _colour(name)
     ax.hlines(places, rows[f"{name}_low"], rows[f"{name}_high"], color=colour, lw=1, zorder=2)
     ax.scatter(rows[name], places, c=colour, marker=_marker(name), s=9, linewidths=0, zorder=3)
+
+
+def _place(name: str) -> int:
+    """Place in reading order; what is not known comes last."""
+    known = [place for place, key in enumerate(NAMES) if name.startswith(key)]
+    return max(known, default=len(NAMES))
 
 
 def _colour(name: str) -> str:

@@ -6,27 +6,34 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import wraps
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 
+from moralscale.config import FigureWidths
+from moralscale.markup import NEGATIVE
+from moralscale.printing import KEY
 from moralscale.records import FOUNDATIONS, Origin
 
-#: Widths in inches of a journal's single column, one and a half columns, and the full page.
-COLUMN, WIDE, PAGE = 3.5, 5.0, 7.2
+#: Widths of figures where no configuration says others.
+WIDTHS = FigureWidths()
 #: Okabe and Ito's colours, distinct to readers with any of the usual colour deficiencies.
 BLUE, VERMILION, GREEN = "#0072B2", "#D55E00", "#009E73"
 PURPLE, ORANGE, SKY = "#CC79A7", "#E69F00", "#56B4E9"
-INK, MUTED, FAINT = "#222222", "#6B6B6B", "#BDBDBD"
+INK, MUTED, PALE, FAINT = "#222222", "#6B6B6B", "#969696", "#BDBDBD"
 CYCLE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
 FOUNDATION_COLOURS = dict(zip(FOUNDATIONS, (BLUE, ORANGE, VERMILION, GREEN, PURPLE), strict=True))
 #: The two configurations of the anchoring contrast.
 CONFIG_COLOURS = {"+2/-1": VERMILION, "+1/+1": BLUE}
+#: Shades of maps, all of them light enough to print dark numbers on.
+SHADES = LinearSegmentedColormap.from_list("shades", ["#F3F9FD", SKY])
 MINUS = "\N{MINUS SIGN}"
 
 _STRIP = 0.2  # inches kept free at the top for the corner label
@@ -130,16 +137,28 @@ def save(figure: Figure, stem: str | Path) -> tuple[Path, Path, Path]:
     return paths[0], paths[1], paths[2]
 
 
-def statement(origin: Origin | None, text: str) -> Figure:
+def statement(origin: Origin | None, text: str, *, widths: FigureWidths = WIDTHS) -> Figure:
     """Make a figure that says in words why there is nothing to draw."""
-    figure = canvas(origin, COLUMN, 0.8)
+    figure = canvas(origin, widths.column, 0.8)
     figure.text(0.5, 0.4, text, ha="center", va="center", color=MUTED)
     return figure
 
 
 def signed(text: str) -> str:
-    """Typeset the hyphens of signed numbers as minus signs: ``"+2/-1"``."""
-    return text.replace("-", MINUS)
+    """Typeset the hyphens of negative numbers as minus signs: ``"+2/-1"``."""
+    return NEGATIVE.sub(MINUS, text)
+
+
+def quantity_name(quantity: str, index: str = "") -> str:
+    """Name a quantity as tables do, without its unit: ``"residual of care"``."""
+    labels = {name: label for name, _, label in KEY}
+    label = labels.get(quantity, quantity.replace("_", " "))
+    return signed(f"{label} {index}".strip())
+
+
+def wrapped(text: str, inches: float) -> str:
+    """Break a panel's title into lines of at most that width."""
+    return fill(text, int(15 * inches))
 
 
 def marker(label: str, **properties: Any) -> Line2D:

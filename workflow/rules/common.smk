@@ -293,6 +293,41 @@ def report_figures(wildcards):
     ]
 
 
+def made(paths):
+    """Those of the files that exist: what has a target of its own enters a report once it is made.
+
+    From then on Snakemake keeps them up to date with the rest, and a change of which there are makes the
+    report anew.
+    """
+    return [path for path in paths if os.path.exists(path)]
+
+
+def further_outputs(wildcards):
+    """What `snakemake compare` and `snakemake sensitivity` made of a run."""
+    run = wildcards.run
+    tables = ["comparison", "sensitivity_verdicts", "sensitivity", "power_scaling"]
+    figures = ["comparison/comparison", "figures/sensitivity/tornado"]
+    figures += ["figures/sensitivity/overlay"]
+    return made(
+        [f"results/{run}/tables/{table}.csv" for table in tables]
+        + [f"results/{run}/{figure}{mark(run)}.png" for figure in figures]
+    )
+
+
+def audit_outputs_made(wildcards):
+    """What `snakemake audit` made, the whole grid rather than the small one."""
+    tables = ["audit", "sensitivity", "false_alarms"]
+    figures = ["estimates", "battles", "confounding"]
+    for folder in ("results/audit-full", "results/audit"):
+        found = made(
+            [f"{folder}/tables/{table}.csv" for table in tables]
+            + [f"{folder}/figures/{figure}.simulated.png" for figure in figures]
+        )
+        if found:
+            return found
+    return []
+
+
 def recovery_of(wildcards):
     """Recovery of the planted truth, where there is one."""
     if not is_simulated(wildcards.run):

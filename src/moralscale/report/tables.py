@@ -14,11 +14,6 @@ from moralscale.records import USED, Outcome
 from moralscale.report.inputs import FIT
 from moralscale.study import estimators_of
 
-#: Quantities of the table of estimators.
-STUDY = (
-    *("slope", "r_squared", "foundation_residual", "intensity_mean"),
-    *("anchoring", "anchoring_components", "anchoring_adjusted", "convergence"),
-)
 NOT_IDENTIFIED = "not identified"
 MISSED = "missed"
 
@@ -74,12 +69,12 @@ def published_found(published: pd.DataFrame) -> Table:
     return _against(found, "published", "{:g}".format)
 
 
-def by_estimator(study: pd.DataFrame) -> Table:
+def by_estimator(study: pd.DataFrame, quantities: Sequence[str]) -> Table:
     """Set the study's estimators, the joint model and published figures side by side."""
     names = estimators_of(study)
     given = [name for name in ("published", "truth") if study[name].notna().any()]
     rows = []
-    for _, row in study[study["quantity"].isin(STUDY)].iterrows():
+    for _, row in study[study["quantity"].isin(quantities)].iterrows():
         if row["quantity"] == "intensity_mean" and row["index"] not in ("+1", "+2"):
             continue
         values = [number(row[name], row["unit"]) for name in given]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -60,9 +62,9 @@ class SceneTable:
     intensities: list[int]
 
 
-def plotly() -> Markup:
-    """Read Plotly's own script."""
-    return Markup(get_plotlyjs())
+def plotly() -> str:
+    """Pack Plotly's own script, gzip in base64: a third of its size, and no markup."""
+    return b64encode(gzip.compress(get_plotlyjs().encode("utf-8"), mtime=0)).decode("ascii")
 
 
 def explorer(inputs: ReportInputs) -> Explorer | None:

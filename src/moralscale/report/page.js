@@ -13,9 +13,20 @@
   const interval = (low, high, digits) => `[${number(low, digits)}, ${number(high, digits)}]`;
   const count = (shown, all, what) => `${shown} of ${all} ${what} shown`;
 
-  function explorer() {
+  async function loadPlotly() {
+    const packed = Uint8Array.from(atob(byId("plotly").textContent), (c) => c.charCodeAt(0));
+    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+    const script = document.createElement("script");
+    script.textContent = await new Response(stream).text();
+    document.head.append(script);
+  }
+
+  async function explorer() {
     const source = byId("composites-data");
     if (!source) return;
+    await loadPlotly();
+    byId("composites").hidden = false;
+    byId("composites-instead").hidden = true;
     const data = JSON.parse(source.textContent);
     const plot = byId("composites-plot");
     const pick = Object.fromEntries(

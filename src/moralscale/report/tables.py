@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from moralscale.figures.slopes import NAMES
 from moralscale.printing import JUDGE, KEY, UNITS, estimate, number
 from moralscale.records import USED, Outcome
 from moralscale.report.inputs import FIT
@@ -70,8 +71,8 @@ def published_found(published: pd.DataFrame) -> Table:
 
 
 def by_estimator(study: pd.DataFrame, quantities: Sequence[str]) -> Table:
-    """Set the study's estimators, the joint model and published figures side by side."""
-    names = estimators_of(study)
+    """Set published figures, the joint model and the study's estimators side by side."""
+    names = sorted(estimators_of(study), key=lambda name: not name.startswith("joint"))
     given = [name for name in ("published", "truth") if study[name].notna().any()]
     rows = []
     for _, row in study[study["quantity"].isin(quantities)].iterrows():
@@ -85,7 +86,7 @@ def by_estimator(study: pd.DataFrame, quantities: Sequence[str]) -> Table:
             for name in names
         ]
         rows.append([_label(row), *values, *found])
-    titles = [name.replace("_", " ") for name in names]
+    titles = [NAMES.get(name, name.replace("_", " ")) for name in names]
     return Table(["quantity", *("planted" if g == "truth" else g for g in given), *titles], rows)
 
 

@@ -10,11 +10,15 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from made_up import by_judge, fit, further, make_inputs
 
-from moralscale.config import Config
+from moralscale.config import Config, Reporting
+from moralscale.estimands import Estimands
+from moralscale.projections import in_elo, quantities
 from moralscale.records import Origin
 from moralscale.report import build_report, read_inputs
+from moralscale.report.contestants import composites_by_judge
 from moralscale.report.signal import signal
 from moralscale.report.verdict import verdict
 
@@ -362,3 +366,32 @@ def test_tables_of_other_targets_are_read_by_name(inputs, tmp_path):
     read = read_run(inputs, tmp_path, **paths)
     assert set(read.further) == set(further())
     assert "joint, Laplace" in Page(build_report(read)).cells
+
+
+def test_composites_of_judges_average_to_those_of_the_panel(tiny_scenes, few_composites):
+    rng = np.random.default_rng(3)
+    names = {"judge": ["b", "a"], "composite": list(few_composites["composite_id"])}
+    names["scene"] = list(tiny_scenes["id"])
+    shape = {"chain": 2, "draw": 30, "judge": 2}
+    draws = xr.Dataset(
+        {
+            name: (
+                (*shape, dim),
+                rng.normal(size=(*shape.values(), len(names[dim]))),
+            )
+            for name, dim in {"theta": "scene", "phi": "composite"}.items()
+        },
+        coords=names,
+    )
+    estimands = Estimands.from_composites(tiny_scenes, few_composites)
+    table = composites_by_judge(draws, estimands, Reporting())
+    assert list(table["judge"]) == ["b"] * 50 + ["a"] * 50
+    mean = table.groupby("composite", sort=False)[["sum", "rating"]].mean()
+    panel = quantities(draws, estimands).mean(("chain", "draw"), keep_attrs=True)
+    rated = in_elo(panel["composite_strength"])
+    np.testing.assert_allclose(mean["rating"], rated.values, rtol=1e-9)
+    sums = panel["component_sum"].values * 400 / np.log(10)
+    np.testing.assert_allclose(mean["sum"], sums, rtol=1e-9, atol=1e-9)
+    for name in ("sum", "rating"):
+        assert (table[f"{name}_low"] < table[name]).all()
+        assert (table[name] < table[f"{name}_high"]).all()

@@ -21,8 +21,9 @@ WIDTHS = (1280, 390)
 def browser():
     """Chromium as the system has it; Playwright's own is not needed."""
     found = [path for name in ("chromium", "chromium-browser") if (path := shutil.which(name))]
-    if not found and "CI" not in os.environ:
-        pytest.skip("no Chromium here; Debian has it as the package chromium")
+    if not found:
+        missing = "no Chromium here; Debian has it as the package chromium"
+        pytest.fail(missing) if "CI" in os.environ else pytest.skip(missing)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found[0], args=["--no-sandbox"])
         yield browser

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 
+from moralscale.arrays import make_arrays
 from moralscale.checks import check_fit, gate, to_table
 from moralscale.checks.connectivity import check_connectivity
 from moralscale.checks.convergence import check_convergence
@@ -12,13 +13,21 @@ from moralscale.checks.pareto import check_pareto
 from moralscale.checks.posterior import check_posterior
 from moralscale.checks.predicted import predictive_table
 from moralscale.checks.predictive import check_predictive
+from moralscale.checks.prior import QUANTILES, prior_draws, prior_table
 from moralscale.checks.sampling import check_sampling
+from moralscale.cli.main import main
+from moralscale.composition import get_rule
 from moralscale.config import Gates, Observation
+from moralscale.elo import ELO_PER_LOGIT
 from moralscale.errors import GateError, ModelError
 from moralscale.estimands import Estimands
+from moralscale.figures import TABLED
 from moralscale.fit import save
 from moralscale.likelihood import replicate
+from moralscale.model import build_model
 from moralscale.posterior import arrays_of
+from moralscale.priors import load_priors
+from moralscale.records import Origin
 
 N_COMPOSITES, N_JUDGES = 20, 3
 
@@ -192,6 +201,54 @@ def test_the_predictive_table_holds_what_was_counted(make_fit):
     assert inside.mean() > 0.8
     ratings = table[table["statistic"] == "elo by configuration"]
     assert list(ratings["group"]) == list(arrays.estimands.config_names)
+
+
+def test_figures_of_what_is_predicted_stay_inside_their_edges(make_fit):
+    label, numbers = "rating of a scene", [0.0, 1.0, 2.0, 3.0, 4.0]
+    quantiles = dict(zip(QUANTILES, numbers, strict=True))
+    prior = pd.DataFrame(
+        [{"quantity": unit, "label": label, "unit": unit, **quantiles} for unit in ("elo", "ratio")]
+    )
+    tables = {"predictive": predictive_table(make_fit(n=600), seed=1), "prior_predictive": prior}
+    for name, table in tables.items():
+        figure = TABLED[name].draw(table, Origin.SIMULATED)
+        figure.canvas.draw()
+        box = figure.get_tightbbox()
+        assert min(box.x0, box.y0) >= 0
+        assert box.x1 <= figure.get_figwidth()
+        assert box.y1 <= figure.get_figheight()
+
+
+def test_prior_draws_say_how_wide_the_priors_are(
+    few_judgments, tiny_scenes, few_composites, project
+):
+    one = few_judgments[few_judgments["judge"] == "judge-a"]  # a small model compiles fast
+    arrays = make_arrays(one, tiny_scenes, few_composites, data="bridged")
+    priors = load_priors(project / "config/priors/default.yaml")
+    model = build_model(arrays, priors, get_rule("compressed"))
+    draws = prior_draws(model, draws=400, seed=1)
+    assert draws["beta"].mean().item() == pytest.approx(1.0, abs=0.1)  # Normal(1, 0.5)
+    assert draws["beta"].std().item() == pytest.approx(0.5, abs=0.08)
+    table = prior_table(draws, arrays.estimands).set_index("quantity")
+    assert table.loc["intensity_slope", "q97"] == pytest.approx(1.88 * ELO_PER_LOGIT, rel=0.2)
+    assert table.loc["theta_gap", "q03"] >= 50
+    assert (table[list(QUANTILES)].diff(axis=1).iloc[:, 1:] >= 0).all(axis=None)
+
+
+def test_the_command_prints_the_checks_and_ends_with_2_where_one_failed(make_fit, tmp_path, capsys):
+    path = tmp_path / "posterior.nc"
+    save(make_fit(n=500), path)
+    loose = tmp_path / "loose.yaml"
+    loose.write_text("gates: {rhat: 1.1, ess: 50}\n", encoding="utf-8")
+    with pytest.raises(SystemExit) as ended:
+        main(["check", str(path), "--config", str(loose), "--out", str(tmp_path / "checks.csv")])
+    assert ended.value.code == 0
+    assert f"{path}: all 13 checks passed" in capsys.readouterr().out.replace("\n", " ")
+    assert pd.read_csv(tmp_path / "checks.csv")["passed"].all()
+    with pytest.raises(SystemExit) as ended:
+        main(["check", str(path)])
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith(f"error: {path}: ")
 
 
 def test_pareto_k_of_a_narrow_posterior_is_small_and_of_a_lone_judgment_large(make_fit):

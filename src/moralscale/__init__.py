@@ -28,6 +28,8 @@ _PUBLIC: dict[str, str] = {
     "compare_runs": "moralscale.run_comparison",
     "open_run": "moralscale.runs",
     "summary": "moralscale.inspection",
+    "needed": "moralscale.power",
+    "power_table": "moralscale.power",
 }
 
 __all__ = ["__version__", *_PUBLIC]

@@ -49,7 +49,7 @@ class Standings:
             self._other[key] = standing
             return
         self._fresh.add(key)
-        if len(self._fresh) >= max(FRESH, len(self._sorted) // 4):
+        if len(self._fresh) >= max(FRESH, len(self._sorted) // 8):
             self._sort()
 
     def _is_sorted(self, key: bytes) -> bool:
@@ -58,6 +58,12 @@ class Standings:
         return place < len(self._sorted) and bytes(self._sorted[place]).ljust(16, b"\0") == key
 
     def _sort(self) -> None:
+        if not self._fresh:
+            return
         fresh = np.frombuffer(b"".join(self._fresh), dtype="S16")
-        self._sorted = np.unique(np.concatenate([self._sorted, fresh]))
         self._fresh.clear()
+        self._sorted = np.concatenate([self._sorted, fresh])
+        self._sorted.sort()
+        twice = self._sorted[1:] == self._sorted[:-1]
+        if twice.any():
+            self._sorted = np.delete(self._sorted, np.flatnonzero(twice))

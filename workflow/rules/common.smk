@@ -4,7 +4,9 @@ What all rules share: the validated configuration, names of files, wildcards.
 
 import os
 import sys
+from dataclasses import asdict
 
+from moralscale.audit.cells import grid
 from moralscale.composition import get_rule
 from moralscale.config import check_keys, load_config, load_judges, load_yaml
 from moralscale.digest import code_digest
@@ -268,18 +270,22 @@ def run_outputs(run):
     return [f"results/{run}/report.html", f"results/{run}/manifest.json"]
 
 
-def checking_figures(run):
-    """What posterior and priors predict, beside what was judged: of every fit of a run."""
+def checking_figures(wildcards):
+    """What posteriors and priors predict, of every fit of a run: tables and figures."""
+    run = wildcards.run
+    kinds = ("csv", "pdf", "svg", "png")
     return expand(
-        "results/{run}/checks/{fit}/predictive{mark}.pdf",
+        "results/{run}/checks/{fit}/predictive{mark}.{kind}",
         run=run,
         fit=FITS,
         mark=mark(run),
+        kind=kinds,
     ) + expand(
-        "results/{run}/checks/prior/{composition}/{prior}.pdf",
+        "results/{run}/checks/prior/{composition}/{prior}.{kind}",
         run=run,
         composition=CONFIG.fits.rules,
         prior=CONFIG.fits.priors,
+        kind=kinds,
     )
 
 
@@ -314,18 +320,10 @@ def further_outputs(wildcards):
     )
 
 
-def audit_outputs_made(wildcards):
-    """What `snakemake audit` made, the whole grid rather than the small one."""
-    tables = ["audit", "sensitivity", "false_alarms"]
-    figures = ["estimates", "battles", "confounding"]
-    for folder in ("results/audit-full", "results/audit"):
-        found = made(
-            [f"{folder}/tables/{table}.csv" for table in tables]
-            + [f"{folder}/figures/{figure}.simulated.png" for figure in figures]
-        )
-        if found:
-            return found
-    return []
+def audit_of_report(wildcards):
+    """The whole audit where somebody made it; else the small one, where the default target or somebody makes it."""
+    whole = made(audit_outputs("audit-full"))
+    return whole or default_audit_outputs() or made(audit_outputs("audit"))
 
 
 def recovery_of(wildcards):
@@ -373,6 +371,45 @@ def sensitivity_outputs(run):
         f"results/{run}/tables/sensitivity_verdicts.csv",
         f"results/{run}/figures/sensitivity/tornado{mark(run)}.pdf",
     ]
+
+
+AUDITS = {"audit": CONFIG.audit, "audit-full": CONFIG.audit_full}
+AUDIT_FIGURES = ["estimates", "battles", "confounding"]
+
+
+def audit_cells(wildcards):
+    """Replicates of every cell of a grid."""
+    return expand(
+        "results/{audit}/cells/{cell}.parquet",
+        audit=wildcards.audit,
+        cell=[cell.name for cell in grid(AUDITS[wildcards.audit])],
+    )
+
+
+def audit_cell(wildcards):
+    """Settings of a cell."""
+    cells = {cell.name: cell for cell in grid(AUDITS[wildcards.audit])}
+    return asdict(cells[wildcards.cell])
+
+
+def audit_outputs(audit):
+    """What an audit ends with."""
+    return [
+        f"results/{audit}/tables/audit.csv",
+        f"results/{audit}/tables/sensitivity.csv",
+        f"results/{audit}/tables/false_alarms.csv",
+        *expand(
+            "results/{audit}/figures/{figure}.simulated.{extension}",
+            audit=audit,
+            figure=AUDIT_FIGURES,
+            extension=["pdf", "svg", "png"],
+        ),
+    ]
+
+
+def default_audit_outputs():
+    """The small audit, where a run is simulated: it asks nobody."""
+    return audit_outputs("audit") if all(map(is_simulated, CONFIG.runs)) else []
 
 
 onstart:

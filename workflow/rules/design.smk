@@ -41,6 +41,7 @@ rule schedule:
         judges=judges_of,
         judgments=arena_total,
         repeats=CONFIG.design.repeats,
+        pairing=CONFIG.design.pairing,
         prompts=CONFIG.design.prompts,
         orders=CONFIG.design.orders,
         seed=CONFIG.seed,

@@ -39,7 +39,7 @@ rule report:
         recovery=recovery_of,
         figures=report_figures,
         further=further_outputs,
-        audit=audit_outputs_made,
+        audit=audit_of_report,
     output:
         report(
             "results/{run}/report.html",
@@ -85,6 +85,7 @@ rule manifest:
         figures=all_figures,
         by_judge=of_fits("results/{run}/fits/{fit}/composites_judge.csv"),
         further=further_outputs,
+        checking=checking_figures,
         report="results/{run}/report.html",
     output:
         "results/{run}/manifest.json",

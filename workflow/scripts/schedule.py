@@ -5,7 +5,7 @@ from moralscale.scenes import load_scenes
 from moralscale.scripting import job
 
 with job(snakemake.log[0]):
-    names = ("judges", "judgments", "repeats", "prompts", "seed", "orders")
+    names = ("judges", "judgments", "repeats", "pairing", "prompts", "seed", "orders")
     make_schedule(
         snakemake.wildcards.arena,
         load_scenes(snakemake.input.scenes),

@@ -8,7 +8,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from moralscale.checks.predictive import GAP_BINS, REPLICATES
-from moralscale.checks.replicates import replicates
+from moralscale.checks.replicates import Replicate, replicates
 from moralscale.checks.statistics import Statistics
 
 Array = NDArray[np.float64]
@@ -37,7 +37,6 @@ def predictive_table(posterior: xr.DataTree, *, seed: int, ci_prob: float = 0.94
     """
     statistics = Statistics.of(posterior)
     drawn = list(replicates(posterior, number=REPLICATES, seed=seed))
-    gap = np.mean([replicate.gap for replicate in drawn], axis=0)
     answers = [statistics.outcome, *(replicate.outcome for replicate in drawn)]
     outcomes = np.stack([(answer == 0).astype(float) for answer in answers])
     judges = [str(name) for name in posterior["posterior"].to_dataset()["judge"].values]
@@ -46,13 +45,9 @@ def predictive_table(posterior: xr.DataTree, *, seed: int, ci_prob: float = 0.94
     tables = []
     for a, name in enumerate(arenas):
         rows = np.flatnonzero(arena == a)
-        edges = np.quantile(gap[rows], np.linspace(0, 1, GAP_BINS + 1)[1:-1])
-        decile = np.searchsorted(edges, gap[rows])
-        labels = [str(number + 1) for number in range(GAP_BINS)]
-        table = _rates("win rate by strength gap", name, outcomes[:, rows], decile, labels)
-        table["x"] = _mean(gap[rows], decile, GAP_BINS)
         whole = np.zeros(len(rows), dtype=np.int64)
-        tables += [table, _rates("win rate by position", name, outcomes[:, rows], whole, [""])]
+        tables.append(_by_gap(name, statistics.won[rows], drawn, rows))
+        tables.append(_rates("win rate by position", name, outcomes[:, rows], whole, [""]))
     tables.append(_rates("win rate by judge", "", outcomes, statistics.judge, judges))
     counted = np.stack([statistics.triples(answer) for answer in answers])
     for a in range(2):
@@ -63,6 +58,27 @@ def predictive_table(posterior: xr.DataTree, *, seed: int, ci_prob: float = 0.94
     configs = list(statistics.configs)
     tables.append(_frame("elo by configuration", "composite", configs, n, ratings))
     return _with_intervals(pd.concat(tables, ignore_index=True), ci_prob)
+
+
+def _by_gap(
+    arena: str, won: Array, drawn: list[Replicate], rows: NDArray[np.int64]
+) -> pd.DataFrame:
+    """Win rates by decile of the gap under each draw; what was observed is the mean over draws.
+
+    Gaps of the posterior mean would not do: they have seen the observed judgments, and not the
+    replicated ones.
+    """
+    found = []
+    for replicate in drawn:
+        gap = replicate.gap[rows]
+        decile = np.searchsorted(np.quantile(gap, np.linspace(0, 1, GAP_BINS + 1)[1:-1]), gap)
+        series = (won, replicate.won[rows], gap)
+        found.append([_mean(value, decile, GAP_BINS) for value in series])
+    observed, replicated, gaps = np.moveaxis(np.array(found), 1, 0)
+    labels = [str(number + 1) for number in range(GAP_BINS)]
+    values = np.vstack([observed.mean(axis=0), replicated])
+    table = _frame("win rate by strength gap", arena, labels, len(rows) // GAP_BINS, values)
+    return table.assign(x=gaps.mean(axis=0))
 
 
 def _rates(

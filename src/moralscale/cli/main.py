@@ -17,7 +17,7 @@ from moralscale.scripting import INTERRUPTED, USER_ERROR
 #: Commands in the order of the help; ``compare-runs`` is the function ``compare_runs`` of
 #: ``cli/compare_runs.py``. What takes time to import is imported inside that function.
 COMMANDS: tuple[str, ...] = (
-    *("estimate", "probe", "rate", "fit", "check", "compare", "summary", "compare-runs"),
+    *("estimate", "probe", "rate", "fit", "check", "compare", "summary", "compare-runs", "power"),
 )
 
 

@@ -43,7 +43,7 @@ class Asks:
     Attributes
     ----------
     schedule : DataFrame
-        Comparisons of one judge, `SCHEDULE_COLUMNS`.
+        Comparisons of one judge, with `SCHEDULE_COLUMNS`.
     acts : dict
         Texts of the acts of each contestant, in the order ``a``, ``b``.
     templates : mapping
@@ -75,7 +75,7 @@ class Asks:
         """
         acts = contestant_acts(scenes, composites)
         _check(schedule, acts, templates)
-        return cls(schedule.loc[:, list(SCHEDULE_COLUMNS)], acts, templates)
+        return cls(schedule, acts, templates)
 
     def __len__(self) -> int:
         """Count the comparisons."""
@@ -124,7 +124,8 @@ def read_schedules(paths: Sequence[str], judge: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `SCHEDULE_COLUMNS`; texts that recur are categories, since a million rows must stay small.
+        `SCHEDULE_COLUMNS` in any order. Texts that recur are categories: a million rows must stay
+        small.
     """
     known: dict[str, dict[Any, int]] = {name: {} for name in RECURRING}
     codes: dict[str, list[np.ndarray]] = {name: [] for name in RECURRING}
@@ -140,8 +141,10 @@ def read_schedules(paths: Sequence[str], judge: str) -> pd.DataFrame:
     columns = pyarrow.concat_tables(rest).to_pandas(split_blocks=True, self_destruct=True)
     for name in RECURRING:
         own = np.concatenate(codes.pop(name))
-        columns[name] = pd.Categorical.from_codes(own, list(known[name]))
-    return columns[list(SCHEDULE_COLUMNS)]
+        categories = pd.Index(list(known[name]))
+        columns[name] = pd.Categorical.from_codes(own, categories=categories)
+    pyarrow.default_memory_pool().release_unused()
+    return columns
 
 
 def _batches_of(path: str, judge: str) -> Iterator[pyarrow.Table]:
@@ -188,12 +191,15 @@ def _check(
         )
     # Hashes first: they take a tenth of the memory, and few schedules are at fault.
     ids = schedule["comparison_id"]
-    if len(np.unique(np.fromiter(map(hash, ids), np.int64, len(ids)))) < len(ids):
+    parts = (ids.iloc[start : start + CHUNK] for start in range(0, len(ids), CHUNK))
+    hashes = np.fromiter((hash(one) for part in parts for one in part), np.int64, len(ids))
+    hashes.sort()
+    suspect = bool((hashes[1:] == hashes[:-1]).any())
+    if suspect and ids.duplicated().any():
         twice = ids[ids.duplicated()]
         raise DesignError(f"comparison {twice.iloc[0]} stands twice in the schedule", mend=mend)
     for column, known in (("first", acts), ("second", acts), ("prompt", templates)):
-        unknown = schedule.loc[~schedule[column].isin(list(known))]
-        if len(unknown):
-            row = unknown.iloc[0]
+        if not known.keys() >= set(schedule[column].unique()):
+            row = schedule.loc[~schedule[column].isin(list(known))].iloc[0]
             where = f"comparison {row['comparison_id']}, column {column}"
             raise DesignError(f"unknown: '{row[column]}'", where=where, mend=mend)

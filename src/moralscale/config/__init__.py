@@ -9,6 +9,7 @@ from moralscale.config.loading import (
     validate,
 )
 from moralscale.config.sections import (
+    Audit,
     Calibration,
     Comparing,
     Config,
@@ -26,6 +27,7 @@ from moralscale.config.sections import (
 )
 
 __all__ = [
+    "Audit",
     "Calibration",
     "Comparing",
     "Config",

@@ -255,6 +255,11 @@ class Design(Section):
         JudgmentCounts(), description="Comparisons per arena, over all judges."
     )
     repeats: int = Field(1, ge=1, le=100, description="How often each comparison is asked.")
+    pairing: Literal["balanced", "information"] = Field(
+        "balanced",
+        description="`balanced`: opponents at random. `information`: opponents near in intensity, "
+        "where outcomes are open; see docs/estimators.md for what that does to reliability.",
+    )
     prompts: Names = Field(
         ("trolley",),
         min_length=1,
@@ -337,26 +342,26 @@ class Comparing(Section):
 class Calibration(Section):
     """How `snakemake calibration` simulates and fits (docs/calibration.md)."""
 
-    recovery: int = Field(200, ge=1, description="Simulated data sets for recovery with coverage.")
+    recovery: int = Field(120, ge=1, description="Simulated data sets for recovery with coverage.")
     ranks: int = Field(
-        240, ge=1, description="Simulated data sets for simulation-based calibration."
+        120, ge=1, description="Simulated data sets for simulation-based calibration."
     )
-    per_job: int = Field(40, ge=1, description="Data sets a job, which compiles the model once.")
+    per_job: int = Field(60, ge=1, description="Data sets a job, which compiles the model once.")
     rule: Name = Field("compressed", description="Composition rule.")
     prior: Name = Field("default", description="Prior file under config/priors.")
     judges: int = Field(4, ge=2, le=20, description="Judges of a data set.")
     scenes: int = Field(2, ge=1, le=9, description="Scenes a cell of foundation and intensity.")
     judgments: JudgmentCounts = Field(
-        JudgmentCounts(single=1600, composite=1600, bridge=1200),
+        JudgmentCounts(single=2400, composite=2400, bridge=1800),
         description="Comparisons per arena, over all judges.",
     )
     sampler: Sampler = Field(
-        Sampler(chains=2, tune=400, draws=600, thin=1, target_accept=0.9),
+        Sampler(chains=2, tune=500, draws=500, thin=1, target_accept=0.95),
         description="Sampler of every fit.",
     )
     rhat: float = Field(1.05, gt=1, description="Largest R-hat of a looked-at quantity.")
     ess: float = Field(100, gt=0, description="Smallest bulk effective sample size of one.")
-    divergences: int = Field(8, ge=0, description="Most divergent transitions of a fit.")
+    divergences: int = Field(10, ge=0, description="Most divergent transitions of a fit.")
 
 
 class Reporting(Section):
@@ -392,6 +397,50 @@ class TwoStep(Section):
         2, ge=1, le=100, description="Random splits that reliability is averaged over."
     )
     rounds: int = Field(100, ge=20, le=100_000, description="Resamples of the bootstrap.")
+
+
+class Audit(Section):
+    """Grid of an estimator audit; the first of several values is the middle of the grid."""
+
+    betas: tuple[float, ...] = Field((0.6, 0.862, 1.2), min_length=2, description="True betas.")
+    consistencies: tuple[Positive, ...] = Field(
+        (1.0, 0.7), min_length=1, description="Consistencies on composites."
+    )
+    cross: bool = Field(
+        False, description="Whether betas and consistencies are crossed, or vary each alone."
+    )
+    battles: tuple[int, ...] = Field(
+        (5, 150), min_length=1, description="Battles per item and judge."
+    )
+    noises: tuple[Positive, ...] = Field(
+        (), description="Choice noise: 2 halves the log-odds of all arenas."
+    )
+    judges: tuple[int, ...] = Field((4,), min_length=1, description="Numbers of judges.")
+    bridge: int = Field(300, ge=1, description="Bridge battles a judge, where there are any.")
+    anchoring: float = Field(35.0, description="Anchoring contrast to detect, Elo.")
+    residual: float = Field(9.58, description="Residual of loyalty to detect, Elo.")
+    flips: float = Field(
+        0.2, ge=0, le=1, description="Share of intensity labels off by one step, where any are."
+    )
+    replicates: int = Field(50, ge=2, description="Replicates of the two-step estimators.")
+    joint_replicates: int = Field(3, ge=0, description="Replicates of the joint estimator.")
+    nuts_replicates: int = Field(
+        0, ge=0, description="Replicates by NUTS, in the cells of the first consistency."
+    )
+
+
+#: The grid of `snakemake audit`, hours where the default takes minutes.
+FULL_AUDIT = Audit(
+    betas=(0.6, 0.7, 0.862, 1.0, 1.2),
+    consistencies=(1.0, 0.6, 0.8, 1.2, 1.4),
+    cross=True,
+    battles=(5, 10, 15, 30, 60, 150),
+    noises=(0.5, 2.0),
+    judges=(10, 3, 5),
+    replicates=100,
+    joint_replicates=20,
+    nuts_replicates=4,
+)
 
 
 class Gates(Section):
@@ -554,6 +603,8 @@ class Config(Section):
     sensitivity: Sensitivity = Field(
         Sensitivity(), description="What a sensitivity analysis exchanges."
     )
+    audit: Audit = Field(Audit(), description="Grid of the audit in the default run.")
+    audit_full: Audit = Field(FULL_AUDIT, description="Grid of the audit of `snakemake audit`.")
 
     def judge_names(self, run: str) -> tuple[str, ...]:
         """Names of the judges of `run`; none where its file of judgments names them."""

@@ -26,6 +26,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -34,9 +35,11 @@ from numpy.random import PCG64
 from moralscale.design.bits import Ints, bits_for, permutation
 from moralscale.design.field import Field, make_field
 from moralscale.design.graphs import connect, deal, spread
+from moralscale.design.pairing import draw_near, expected_strengths
 from moralscale.errors import DesignError
 from moralscale.records import Arena
 
+type Pairing = Literal["balanced", "information"]
 COLUMNS = ("arena", "judge", "first", "second", "first_order", "second_order", "repeat", "prompt")
 
 
@@ -51,6 +54,7 @@ def make_schedule(
     prompts: Sequence[str],
     seed: int,
     orders: str = "one",
+    pairing: Pairing = "balanced",
 ) -> pd.DataFrame:
     """Comparisons of one arena for all judges.
 
@@ -77,6 +81,9 @@ def make_schedule(
     orders : {"one", "both"}
         Whether each comparison is also asked with first and second exchanged: the same acts in the
         same order within each option, under the same prompt.
+    pairing : {"balanced", "information"}
+        Whether opponents are drawn at random, or near each other in intensity, where outcomes are
+        open. All that holds for every schedule holds for both.
 
     Returns
     -------
@@ -98,7 +105,8 @@ def make_schedule(
     field = make_field(arena, scenes, composites)
     share, odd = divmod(judgments, len(judges))
     sizes = [share + (j < odd) for j in range(len(judges))]
-    pairs = _pair_up(arena, field, judges, sizes, seed)
+    near = expected_strengths(field.ids, scenes, composites) if pairing == "information" else None
+    pairs = _pair_up(arena, field, judges, sizes, seed, near)
     dealt = np.zeros(len(field.ids), dtype=np.int64)
     opening = bits_for(seed, arena, "acts").random_raw(len(dealt)).astype(np.int64) % 2
     tables, asked = [], 0
@@ -178,7 +186,12 @@ def _check(
 
 
 def _pair_up(
-    arena: Arena, field: Field, judges: Sequence[str], sizes: Sequence[int], seed: int
+    arena: Arena,
+    field: Field,
+    judges: Sequence[str],
+    sizes: Sequence[int],
+    seed: int,
+    near: Ints | None,
 ) -> list[tuple[Ints, Ints]]:
     """First and second of each judge's comparisons, as contestant indices."""
     where, n, total = f"design, {arena} arena", len(field.ids), sum(sizes)
@@ -189,7 +202,7 @@ def _pair_up(
     firsts, seconds = [], []
     for judge, hand in zip(judges, hands, strict=True):
         bits = bits_for(seed, arena, judge, "pairs")
-        first, second = _pair_up_one(field, hand, bits, f"{where}, judge {judge}")
+        first, second = _pair_up_one(field, hand, bits, f"{where}, judge {judge}", near)
         firsts.append(first)
         seconds.append(second)
     if n - 1 <= total and max(sizes) < n - 1:
@@ -206,7 +219,7 @@ def _pair_up(
 
 
 def _pair_up_one(
-    field: Field, hand: tuple[Ints, Ints], bits: PCG64, where: str
+    field: Field, hand: tuple[Ints, Ints], bits: PCG64, where: str, near: Ints | None
 ) -> tuple[Ints, Ints]:
     """First and second of one judge's comparisons.
 
@@ -219,6 +232,8 @@ def _pair_up_one(
         piles = [np.repeat(side, hand[1][side]) for side in reversed(field.sides)]
         second = np.concatenate([pile[permutation(bits, len(pile))] for pile in piles])
         second, pieces = spread(first, second, field.allowed, bits), 1
+        if near is not None:
+            second = draw_near(first, second, field.allowed, near, bits)
         kept_apart = field.allowed[first, second].all()
         if len(first) >= len(field.ids) - 1:
             second, pieces = connect(first, second, field.allowed, group, bits)

@@ -13,6 +13,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from moralscale.figures import (
+    audit,
     beta,
     comparison,
     composites,
@@ -23,6 +24,7 @@ from moralscale.figures import (
     intensity_sums,
     missingness,
     position_bias,
+    power,
     predictive,
     prior_predictive,
     ranks,
@@ -33,7 +35,18 @@ from moralscale.figures.data import FigureData
 from moralscale.figures.style import save
 from moralscale.records import Origin
 
-__all__ = ["CROSS_RUN", "FIGURES", "OF_RUN", "TABLED", "FigureData", "Plot", "applicable", "save"]
+__all__ = [
+    "AUDIT",
+    "CROSS_RUN",
+    "FIGURES",
+    "OF_RUN",
+    "POWER",
+    "TABLED",
+    "FigureData",
+    "Plot",
+    "applicable",
+    "save",
+]
 
 
 class Plot[**P](NamedTuple):
@@ -75,6 +88,16 @@ TABLED: Mapping[str, Plot[[pd.DataFrame, Origin | None]]] = MappingProxyType(
         "comparison": Plot(comparison.draw, comparison.CAPTION),
         "coverage": Plot(coverage.draw, coverage.CAPTION),
         "ranks": Plot(ranks.draw, ranks.CAPTION),
+    }
+)
+#: Figure of designs, drawn from their table.
+POWER = Plot(power.draw, power.CAPTION)
+#: Figures of an estimator audit, drawn from its table.
+AUDIT = MappingProxyType(
+    {
+        "estimates": Plot(audit.draw_estimates, audit.ESTIMATES),
+        "battles": Plot(audit.draw_battles, audit.BATTLES),
+        "confounding": Plot(audit.draw_confounding, audit.CONFOUNDING),
     }
 )
 

@@ -29,7 +29,7 @@ def draw(replicates: pd.DataFrame, origin: Origin | None = Origin.SIMULATED) -> 
         points, ecdf, low, high = rank_ecdf(here["rank"].to_numpy())
         ax.fill_between(points, low - points, high - points, color=style.FAINT, alpha=0.5, lw=0)
         ax.plot(points, ecdf - points, color=style.BLUE)
-        ax.set_title(f"{quantity} {index}".strip())
+        ax.set_title(f"{quantity} {index}".strip().replace("_", " "))
     for ax in axes[len(groups) :]:
         ax.set_axis_off()
     figure.supxlabel("rank as a share", fontsize=8)

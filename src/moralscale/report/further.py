@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from moralscale.figures import TABLED
+from moralscale.figures import AUDIT, TABLED
 from moralscale.figures.sensitivity import OVERLAY, TORNADO
 from moralscale.printing import number
 from moralscale.report.inputs import ReportInputs
@@ -20,9 +20,7 @@ CAPTIONS: Mapping[str, str] = MappingProxyType(
         "comparison": TABLED["comparison"].caption,
         "tornado": TORNADO,
         "overlay": OVERLAY,
-        "estimates": "Mean estimate of beta over simulated panels against the planted one.",
-        "battles": "Estimates of beta by battles per item, without the bridge arena.",
-        "confounding": "Estimates of beta by how consistently composites are judged.",
+        **{name: plot.caption for name, plot in AUDIT.items()},
     }
 )
 #: Methods of `compare.rank`, for readers.
@@ -107,7 +105,8 @@ def _comparison(found: Mapping[str, pd.DataFrame]) -> Further:
 
 
 def _sensitivity(found: Mapping[str, pd.DataFrame]) -> Further:
-    tables, details = {}, {}
+    tables: dict[str, Table] = {}
+    details: dict[str, Table] = {}
     if "sensitivity_verdicts" in found:
         verdicts = found["sensitivity_verdicts"]
         rows = [
@@ -158,7 +157,8 @@ def _sensitivity(found: Mapping[str, pd.DataFrame]) -> Further:
 
 
 def _audit(found: Mapping[str, pd.DataFrame]) -> Further:
-    tables, details = {}, {}
+    tables: dict[str, Table] = {}
+    details: dict[str, Table] = {}
     if "audit/sensitivity" in found:
         tables["How far estimates of beta follow the truth"] = _any(found["audit/sensitivity"])
     if "audit/false_alarms" in found:
@@ -173,7 +173,7 @@ def _audit(found: Mapping[str, pd.DataFrame]) -> Further:
         "Alarms are shares of replicates whose 94% interval leaves zero out: false ones where "
         "nothing is planted, power where something is.",
         target="audit",
-        figures=("estimates", "battles", "confounding"),
+        figures=tuple(AUDIT),
         tables=tables,
         details=details,
     )

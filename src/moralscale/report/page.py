@@ -55,7 +55,9 @@ def build_report(inputs: ReportInputs) -> str:
     used = VERDICTS if inputs.ties else USED
     explorer, scenes = interactive.explorer(inputs), interactive.scene_table(inputs)
     parts, further = analyses(inputs.study), further_sections(inputs)
-    placed = [*_ELSEWHERE, *(name for part in [*parts, *further] for name in part.figures)]
+    placed = [*_ELSEWHERE]
+    placed += [name for analysis in parts for name in analysis.figures]
+    placed += [name for section in further for name in section.figures]
     return environment.get_template("page.html.j2").render(
         run=inputs.run,
         origin=inputs.origin.value,

@@ -73,8 +73,8 @@ def read_inputs(
     """
     valid = validate(Config, config, source="config")
     missing = missingness is not None and any_missing(_read(missingness))
-    further, audit = [Path(path) for path in further], [Path(path) for path in audit]
-    pictures = [path for path in [*further, *audit] if path.suffix == ".png"]
+    made, audited = [Path(path) for path in further], [Path(path) for path in audit]
+    pictures = [path for path in [*made, *audited] if path.suffix == ".png"]
     shown = [*(Path(path) for path in figures), *pictures]
     if not missing:
         shown = [path for path in shown if path.name.split(".")[0] != "missingness"]
@@ -92,7 +92,7 @@ def read_inputs(
         scenes=_read(scenes) if scenes else None,
         composites=_read(composites) if composites else None,
         by_judge=pd.concat(judged, ignore_index=True) if judged else None,
-        further=_tables(further, OF_TARGETS, "") | _tables(audit, OF_AUDIT, "audit/"),
+        further=_tables(made, OF_TARGETS, "") | _tables(audited, OF_AUDIT, "audit/"),
         figures=_in_order(shown),
         provenance=_provenance(config, valid.seed),
         panel=valid.runs[run].panel or "",

@@ -1,0 +1,122 @@
+"""The grid of an audit: which truths are planted, and at which designs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from itertools import product
+
+from moralscale.config import Audit, Panel
+from moralscale.records import FOUNDATIONS
+
+#: Composites of a full design, whose battles stand to those of scenes as in the study.
+_COMPOSITES = 160
+_SCENES = 229
+#: The study's slope: the beta around which other settings vary.
+_MIDDLE = 0.862
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A truth, a design, and how often it is tried.
+
+    Attributes
+    ----------
+    beta, consistency, noise : float
+        Planted compression, consistency of choices between composites, and choice noise in all
+        arenas (1 is the simulator's own; 2 halves all log-odds).
+    battles : int
+        Battles per item and judge, in either of the study's arenas.
+    judges : int
+    bridge : int
+        Bridge battles a judge; 0 for the study's design.
+    anchoring, loyalty : float
+        Planted anchoring contrast at equal component sum, and foundation residual of loyalty (minus
+        that of care), Elo.
+    flips : float
+        Share of intensity labels that the analysis has wrong, by one step.
+    cheap, joint, nuts : int
+        Replicates of the two-step estimators, of the joint one by Laplace, and by NUTS.
+    """
+
+    beta: float = _MIDDLE
+    consistency: float = 1.0
+    noise: float = 1.0
+    battles: int = 15
+    judges: int = 10
+    bridge: int = 0
+    anchoring: float = 0.0
+    loyalty: float = 0.0
+    flips: float = 0.0
+    cheap: int = 50
+    joint: int = 0
+    nuts: int = 0
+
+    @property
+    def name(self) -> str:
+        """A file name that all of it goes into."""
+        text = json.dumps(asdict(self), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Comparisons by arena, over all judges."""
+        return {
+            "single": self.battles * self.judges * _SCENES // 2,
+            "composite": self.battles * self.judges * _COMPOSITES // 2,
+            "bridge": self.bridge * self.judges,
+        }
+
+    def panel(self) -> Panel:
+        """Give the settings of the panel to simulate, before choice noise."""
+        shown = self.consistency * self.loyalty
+        residuals = {f: {"loyalty": shown, "care": -shown}.get(f, 0.0) for f in FOUNDATIONS}
+        return Panel(
+            judges=self.judges,
+            slope=self.beta * self.consistency,
+            composite_consistency=self.consistency,
+            residuals=residuals,
+            anchoring=self.consistency * self.anchoring,
+        )
+
+
+def grid(audit: Audit) -> tuple[Cell, ...]:
+    """List the cells of an audit, without and with bridge battles, each once.
+
+    Beta and consistency vary at the study's size, crossed or each alone; around their middle every
+    other setting varies alone; then anchoring and foundation effects, none and some, with and
+    without wrong intensity labels.
+    """
+    found = {cell.name: cell for cell in _cells(audit)}
+    return tuple(found.values())
+
+
+def _cells(audit: Audit) -> Iterator[Cell]:
+    tries = {"cheap": audit.replicates, "joint": audit.joint_replicates}
+    for bridge in (0, audit.bridge):
+        middle = {"judges": audit.judges[0], "bridge": bridge, **tries}
+        for beta, consistency in product(audit.betas, audit.consistencies):
+            plain = consistency == audit.consistencies[0]
+            if audit.cross or plain or beta == _MIDDLE:
+                nuts = audit.nuts_replicates if plain else 0
+                yield Cell(beta=beta, consistency=consistency, nuts=nuts, **middle)
+        for beta, battles in product((audit.betas[0], audit.betas[-1]), audit.battles):
+            if audit.cross or not bridge:
+                yield Cell(beta=beta, battles=battles, **middle)
+        for noise in audit.noises:
+            yield Cell(noise=noise, **middle)
+        for judges in audit.judges[1:]:
+            yield Cell(**{**middle, "judges": judges})
+    effects = product((0.0, audit.anchoring), (0.0, audit.flips))
+    for anchoring, flips in effects:
+        loyalty = audit.residual if anchoring else 0.0
+        yield Cell(
+            judges=audit.judges[0],
+            bridge=audit.bridge,
+            anchoring=anchoring,
+            loyalty=loyalty,
+            flips=flips,
+            **tries,
+        )

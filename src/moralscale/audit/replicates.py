@@ -1,0 +1,275 @@
+"""One cell of an audit: simulate, estimate, and keep what each estimator said."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import asdict
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from moralscale.arrays import Arrays, make_arrays
+from moralscale.audit.cells import Cell
+from moralscale.composition import get_rule
+from moralscale.config import Sampler, TwoStep
+from moralscale.design import make_composites, make_schedule
+from moralscale.elo import ELO_PER_LOGIT
+from moralscale.errors import ModelError
+from moralscale.estimands import Estimands
+from moralscale.fit import fit
+from moralscale.laplace import Problem, solve
+from moralscale.priors import Priors
+from moralscale.projections import quantities
+from moralscale.records import FOUNDATIONS, Arena, config_name
+from moralscale.simulate import simulate_panel
+from moralscale.twostep import ESTIMATORS, study_arenas, together
+
+LOG = logging.getLogger(__name__)
+Array = NDArray[np.float64]
+
+#: What is estimated, and what multiplies a value in log-odds to its unit.
+TARGETS = {
+    "beta": 1.0,
+    "consistency": 1.0,
+    "intercept": 1.0,
+    "anchoring": ELO_PER_LOGIT,
+    "loyalty": ELO_PER_LOGIT,
+    "convergence": 1.0,
+}
+#: Draws from a Laplace approximation, and bounds of its intervals.
+DRAWS, BOUNDS = 1000, (0.03, 0.97)
+_NORMAL = 1.8808  # standard normal quantile of 0.97
+
+
+def run_cell(
+    cell: Cell, scenes: pd.DataFrame, *, priors: Priors, two_step: TwoStep, seed: int
+) -> pd.DataFrame:
+    """Simulate and estimate every replicate of a cell.
+
+    The design is the same for all replicates, judges and their answers are drawn anew for each.
+
+    Parameters
+    ----------
+    cell : Cell
+    scenes : DataFrame
+        The corpus.
+    priors : Priors
+        Of the joint estimators.
+    two_step : TwoStep
+        Settings of the two-step estimators.
+    seed : int
+
+    Returns
+    -------
+    DataFrame
+        One row a replicate, estimator and target: the cell's settings, replicate, estimator,
+        target, truth, estimate, low, high (94%), failed (why, or empty). Estimates of the two-step
+        estimators are means over judges, and their intervals those of a mean of that many judges
+        (a t interval): they hold the spread between judges, and no bias.
+    """
+    composites = make_composites(scenes, realisations=1, seed=seed)
+    schedule = _schedule(cell, scenes, composites, seed)
+    tries = max(cell.cheap, cell.joint, cell.nuts)
+    truths, data = [], []
+    for replicate in range(tries):
+        rng = np.random.default_rng([seed, replicate, int(cell.name, 16)])
+        truth = _truth(cell, scenes, composites, rng)
+        answered = schedule.assign(outcome=_answers(truth, schedule, rng))
+        labelled, made = _mislabelled(scenes, composites, cell.flips, rng)
+        kind = "bridged" if cell.bridge else "study"
+        truths.append(_targets(truth, Estimands.from_composites(scenes, composites)))
+        data.append(make_arrays(answered, labelled, made, data=kind))
+    rows = list(_two_steps(data[: cell.cheap], two_step, seed))
+    for replicate, arrays in enumerate(data):
+        if replicate < cell.joint:
+            rows.append(("joint_laplace", replicate, *_joint(_laplace, arrays, priors, seed)))
+        if replicate < cell.nuts:
+            rows.append(("joint_nuts", replicate, *_joint(_nuts, arrays, priors, seed)))
+    return _table(cell, rows, truths)
+
+
+def _schedule(
+    cell: Cell, scenes: pd.DataFrame, composites: pd.DataFrame, seed: int
+) -> pd.DataFrame:
+    judges = [f"simulated-{j:02d}" for j in range(1, cell.judges + 1)]
+    # Schedules of many battles are repeats of one: pairs matter less than how many there are.
+    repeats = max(1, cell.battles // 15)
+    tables = [
+        make_schedule(
+            arena,
+            scenes,
+            composites,
+            judges,
+            judgments=count if arena == Arena.BRIDGE else count // repeats,
+            repeats=1 if arena == Arena.BRIDGE else repeats,
+            prompts=["trolley"],
+            seed=seed,
+        )
+        for arena, count in cell.counts.items()
+        if count
+    ]
+    return pd.concat(tables, ignore_index=True)
+
+
+def _truth(
+    cell: Cell, scenes: pd.DataFrame, composites: pd.DataFrame, rng: np.random.Generator
+) -> xr.Dataset:
+    judges = [f"simulated-{j:02d}" for j in range(1, cell.judges + 1)]
+    seed = int(rng.integers(2**31))
+    truth = simulate_panel(cell.panel(), scenes, composites, judges, seed=seed)
+    for name in ("theta", "phi", "alpha", "alpha_judge"):
+        truth[name] = truth[name] / cell.noise
+    return truth
+
+
+def _answers(truth: xr.Dataset, schedule: pd.DataFrame, rng: np.random.Generator) -> Array:
+    """Who wins each comparison: "first" or "second"."""
+    contestants = [*truth["scene"].values, *truth["composite"].values]
+    strength = np.concatenate([truth["theta"].values, truth["phi"].values], axis=1)
+    judge = pd.Index(truth["judge"].values).get_indexer(pd.Index(schedule["judge"]))
+    index = pd.Index(contestants)
+    first, second = (index.get_indexer(pd.Index(schedule[side])) for side in ("first", "second"))
+    scale = schedule["arena"].map(
+        {
+            "single": 1.0,
+            "composite": float(truth["composite_consistency"]),
+            "bridge": float(truth["bridge_consistency"]),
+        }
+    )
+    gap = scale.to_numpy() * (strength[judge, first] - strength[judge, second])
+    chance = expit(gap + truth["position_bias_judge"].values[judge])
+    return np.where(rng.random(len(schedule)) < chance, "first", "second")
+
+
+def _mislabelled(
+    scenes: pd.DataFrame, composites: pd.DataFrame, flips: float, rng: np.random.Generator
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Corpus and composites with a share of intensity labels off by one step.
+
+    A label of a scene in a composite moves between +1 and +2, or -1 and -2, so that configurations
+    stay what they are called; the judges' strengths, and who met whom, do not change.
+    """
+    if not flips:
+        return scenes, composites
+    swap = {-2: -1, -1: -2, 0: 0, 1: 2, 2: 1}
+    wrong = rng.random(len(scenes)) < flips
+    labels = scenes["intensity"].where(~wrong, scenes["intensity"].map(swap))
+    by_scene = dict(zip(scenes["id"], labels, strict=True))
+    made = composites.assign(
+        intensity_a=composites["scene_a"].map(by_scene),
+        intensity_b=composites["scene_b"].map(by_scene),
+    )
+    pairs = zip(made["intensity_a"], made["intensity_b"], strict=True)
+    return scenes.assign(intensity=labels), made.assign(config=[config_name(*p) for p in pairs])
+
+
+def _targets(truth: xr.Dataset, estimands: Estimands) -> dict[str, float]:
+    """Planted values, in each target's unit, of the labels that are right."""
+    draws = quantities(truth, estimands)
+    return {name: scale * value for (name, value), scale in _values(draws, TARGETS)}
+
+
+def _values(draws: xr.Dataset, scales: dict[str, float]) -> Iterator:
+    found = {
+        "beta": draws["slope"],
+        "consistency": draws.get("composite_consistency"),
+        "intercept": draws.get("intercept"),
+        "anchoring": draws["anchoring_adjusted"],
+        "loyalty": draws["foundation_residual"].sel(foundation="loyalty"),
+        "convergence": draws["convergence"],
+    }
+    for name, scale in scales.items():
+        value = found[name]
+        if value is not None:
+            yield (name, np.asarray(value.values)), scale
+
+
+def _two_steps(data: list[Arrays], settings: TwoStep, seed: int) -> Iterator[tuple]:
+    """All replicates of an estimator at once, as so many more judges."""
+    if not data:
+        return
+    arenas = [study_arenas(arrays)[0] for arrays in data]
+    n_judges = arenas[0].single.n_judges
+    for name, estimate in ESTIMATORS.items():
+        rated = estimate(together(arenas), settings, np.random.default_rng(seed))
+        theta, phi = (
+            values.reshape(len(data), n_judges, -1) for values in (rated.theta, rated.phi)
+        )
+        for replicate, arrays in enumerate(data):
+            found = _lines(theta[replicate], phi[replicate], arrays.estimands)
+            yield name, replicate, found, ""
+
+
+def _lines(theta: Array, phi: Array, estimands: Estimands) -> dict[str, tuple]:
+    """Mean over judges and its t interval, of every target that two steps have."""
+    sums = estimands.component_sum(theta)
+    slope, _, residual = estimands.line(sums, phi)
+    loyalty = estimands.foundation_residual(residual)[:, FOUNDATIONS.index("loyalty")]
+    by_judge = {"beta": slope, "anchoring": estimands.anchoring(residual), "loyalty": loyalty}
+    out: dict[str, tuple] = {}
+    for name, values in by_judge.items():
+        mean = TARGETS[name] * values.mean()
+        half = TARGETS[name] * _NORMAL * values.std(ddof=1) / np.sqrt(len(values))
+        out[name] = (mean, mean - half, mean + half)
+    out["convergence"] = (float(estimands.convergence(phi)), np.nan, np.nan)
+    return out
+
+
+def _joint(how, arrays: Arrays, priors: Priors, seed: int) -> tuple[dict, str]:
+    """Estimates and intervals by one of the joint estimators, or why there are none."""
+    try:
+        draws = quantities(how(arrays, priors, seed), arrays.estimands)
+    except ModelError as error:
+        LOG.warning("a joint estimate failed: %s", error)
+        return {}, str(error.what)
+    out = {}
+    for (name, values), scale in _values(draws, TARGETS):
+        low, high = np.quantile(values, BOUNDS)
+        out[name] = (scale * values.mean(), scale * low, scale * high)
+    return out, ""
+
+
+def _laplace(arrays: Arrays, priors: Priors, seed: int) -> xr.Dataset:
+    problem = Problem(arrays, priors, get_rule("compressed"))
+    return solve(problem, seed=seed).draws(DRAWS, seed=seed)
+
+
+def _nuts(arrays: Arrays, priors: Priors, seed: int) -> xr.Dataset:
+    sampler = Sampler(chains=2, tune=600, draws=500, thin=1)
+    tree = fit(
+        arrays,
+        rule=get_rule("compressed"),
+        priors=priors,
+        sampler=sampler,
+        seed=seed,
+        cores=1,
+    )
+    worst = float(xr.Dataset({"beta": tree["posterior"]["beta"]}).pipe(_rhat))
+    if worst > 1.05:
+        raise ModelError(f"R-hat of beta is {worst:.3f}")
+    return tree["posterior"].to_dataset()
+
+
+def _rhat(draws: xr.Dataset) -> float:
+    """R-hat of beta: two short chains that do not agree count as a failure."""
+    import arviz as az
+
+    return float(az.rhat(draws)["beta"])
+
+
+def _table(cell: Cell, rows: list[tuple], truths: list[dict[str, float]]) -> pd.DataFrame:
+    """One row a replicate, estimator and target; failures keep a row for beta."""
+    out = []
+    for estimator, replicate, found, failed in rows:
+        for target in TARGETS if not failed else ("beta",):
+            if failed or target in found:
+                estimate, low, high = found.get(target, (np.nan,) * 3)
+                truth = truths[replicate].get(target, np.nan)
+                out.append((replicate, estimator, target, truth, estimate, low, high, failed))
+    columns = ["replicate", "estimator", "target", "truth", "estimate", "low", "high", "failed"]
+    settings = {k: v for k, v in asdict(cell).items() if k not in {"cheap", "joint", "nuts"}}
+    return pd.DataFrame(out, columns=columns).assign(**settings)

@@ -1,0 +1,61 @@
+"""``moralscale power``: judgments and money for intervals of a wanted width."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def power(
+    beta: Annotated[float | None, typer.Option(help="Wanted width of beta's interval.")] = None,
+    anchoring: Annotated[
+        float | None, typer.Option(help="Wanted width of the anchoring contrast's, Elo.")
+    ] = None,
+    residual: Annotated[
+        float | None, typer.Option(help="Wanted width of a foundation residual's, Elo.")
+    ] = None,
+    judges: Annotated[int, typer.Option(min=2, help="Number of judges.")] = 10,
+    consistency: Annotated[
+        float, typer.Option(min=0.05, help="Consistency on composites to expect.")
+    ] = 1.0,
+    config: Annotated[
+        Path | None, typer.Option(help="Configuration whose judges are priced.")
+    ] = None,
+    scenes: Annotated[Path, typer.Option(help="The corpus.")] = Path("scenarios/scenes.csv"),
+    priors: Annotated[Path, typer.Option(help="Priors of the joint model.")] = Path(
+        "config/priors/default.yaml"
+    ),
+    table: Annotated[Path | None, typer.Option(help="CSV of all designs to write.")] = None,
+    figure: Annotated[
+        Path | None, typer.Option(help="Figure to write, without a suffix: PDF, SVG and PNG.")
+    ] = None,
+) -> None:
+    """Reckon the smallest designs that give 94% intervals of the wanted widths."""
+    from moralscale.config import Panel
+    from moralscale.design import make_composites
+    from moralscale.figures import POWER, save
+    from moralscale.power import needed, power_table, usd_a_judgment
+    from moralscale.priors import load_priors
+    from moralscale.scenes import load_scenes
+
+    wanted = {"beta": beta, "anchoring": anchoring, "residual": residual}
+    asked = {name: width for name, width in wanted.items() if width is not None}
+    corpus = load_scenes(scenes)
+    designs = power_table(
+        Panel(judges=judges, slope=0.862 * consistency, composite_consistency=consistency),
+        corpus,
+        make_composites(corpus, realisations=1, seed=1),
+        load_priors(priors),
+        seed=1,
+        usd_a_judgment=None if config is None else usd_a_judgment(config),
+    )
+    if table is not None:
+        designs.to_csv(table, index=False)
+    if figure is not None:
+        save(POWER.draw(designs), figure)
+    shown = needed(designs, asked or {"beta": 0.1})
+    typer.echo("Judgments of a judge by arena, and of all judges, for 94% intervals of")
+    typer.echo(", ".join(f"{name} {width:g}" for name, width in (asked or {"beta": 0.1}).items()))
+    typer.echo(shown.to_string(index=False, float_format=lambda value: f"{value:.2f}"))

@@ -1,0 +1,146 @@
+"""What estimators can tell, on a small grid: two of the three cells show the same product of
+compression and consistency, two the same compression."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from moralscale.audit.cells import Cell, grid
+from moralscale.audit.replicates import run_cell
+from moralscale.audit.tables import AUDIT, audit_table, false_alarm_table, sensitivity_table
+from moralscale.config import Audit, TwoStep
+from moralscale.figures import AUDIT as FIGURES
+from moralscale.priors import load_priors
+from moralscale.scenes import load_scenes
+
+# One worker makes the replicates that all tests read.
+pytestmark = pytest.mark.xdist_group("audit")
+
+LOW, HIGH, CONSISTENCY = 0.77, 1.1, 0.7
+PLANTED = {"low": (LOW, 1.0), "high": (HIGH, 1.0), "noisy": (HIGH, CONSISTENCY)}
+
+
+@pytest.fixture(scope="module")
+def replicates(project):
+    """Three judges at the study's battles per item, twice each, without and with a bridge."""
+    scenes = load_scenes(project / "scenarios/scenes.csv")
+    priors = load_priors(project / "config/priors/default.yaml")
+    settings = TwoStep(orders=5, splits=1)
+    found = []
+    for beta, consistency in PLANTED.values():
+        for bridge in (0, 600) if beta == HIGH else (0,):
+            cell = Cell(
+                beta=beta, consistency=consistency, judges=3, bridge=bridge, cheap=2, joint=2
+            )
+            found.append(run_cell(cell, scenes, priors=priors, two_step=settings, seed=11))
+    return pd.concat(found, ignore_index=True)
+
+
+def means(replicates, bridge, target="beta"):
+    """Mean estimate by estimator (rows) and planted cell (columns)."""
+    rows = replicates[(replicates["target"] == target) & ((replicates["bridge"] > 0) == bridge)]
+    at = {cell: name for name, cell in PLANTED.items()}
+    pairs = zip(rows["beta"], rows["consistency"], strict=True)
+    names = [at[pair] for pair in pairs]
+    return rows.assign(cell=names).pivot_table("estimate", "estimator", "cell")
+
+
+def test_the_study_slope_hardly_follows_the_truth(replicates):
+    found = means(replicates, bridge=False).loc["elo"]
+    assert 0 < (found["high"] - found["low"]) / (HIGH - LOW) < 0.5
+    assert found["high"] < 0.7 < LOW  # above the lower truth is where the higher one should be
+
+
+def test_the_joint_estimate_follows_it(replicates):
+    found = means(replicates, bridge=False).loc["joint_laplace"]
+    assert (found["high"] - found["low"]) / (HIGH - LOW) == pytest.approx(1, abs=0.35)
+    assert found["low"] == pytest.approx(LOW, abs=0.12)
+
+
+def test_without_a_bridge_no_estimator_tells_compression_from_consistency(replicates):
+    found = means(replicates, bridge=False)
+    assert set(found.index) == {"elo", "elo_averaged", "mle", "mle_split_half", "joint_laplace"}
+    for name, row in found.iterrows():
+        assert row["noisy"] == pytest.approx(row["low"], abs=0.12), name
+    assert found.loc["joint_laplace", "noisy"] < HIGH - 0.2
+
+
+def test_with_a_bridge_both_are_recovered(replicates):
+    beta = means(replicates, bridge=True).loc["joint_laplace"]
+    consistency = means(replicates, bridge=True, target="consistency").loc["joint_laplace"]
+    assert beta["noisy"] == pytest.approx(HIGH, abs=0.2)
+    assert beta["high"] == pytest.approx(HIGH, abs=0.2)
+    assert consistency["noisy"] == pytest.approx(CONSISTENCY, abs=0.12)
+    assert consistency["high"] == pytest.approx(1, abs=0.18)
+
+
+def test_tables_have_their_columns_and_failures_enter_no_mean(replicates):
+    table = audit_table(replicates)
+    assert table.columns[: len(AUDIT)].to_list() == AUDIT
+    assert table["bridge"].dtype == bool
+    beta = table[table["target"] == "beta"]
+    assert len(beta) == 5 * 5
+    assert (beta["replicates"] == 2).all()
+    assert (beta["failures"] == 0).all()
+    elo = replicates["estimator"] == "elo"
+    first = elo & (replicates["replicate"] == 0) & (replicates["target"] == "beta")
+    broken = replicates.copy()
+    broken.loc[first, ["estimate", "low", "high", "failed"]] = [np.nan, np.nan, np.nan, "why"]
+    broken = audit_table(broken)
+    rows = broken[(broken["target"] == "beta") & (broken["estimator"] == "elo")]
+    assert (rows["replicates"] == 1).all()
+    assert (rows["failures"] == 1).all()
+    assert rows["mean"].notna().all()
+
+
+def test_sensitivity_is_the_slope_of_estimate_on_truth():
+    rng = np.random.default_rng(1)
+    rows = []
+    for beta in (0.6, 1.2):
+        for consistency in (0.7, 1.4):
+            for k in range(40):
+                blind, exact = 0.6, beta + 0.01 * rng.standard_normal()
+                both = 0.5 * beta + 0.3 * np.log(consistency) + 0.01 * rng.standard_normal()
+                for name, value in (("blind", blind), ("exact", exact), ("both", both)):
+                    rows.append((k, name, value, beta, consistency))
+    columns = ["replicate", "estimator", "estimate", "beta", "consistency"]
+    table = pd.DataFrame(rows, columns=columns).assign(target="beta", failed="")
+    table = table.assign(noise=1.0, battles=15, judges=4, bridge=0, anchoring=0.0, loyalty=0.0)
+    found = sensitivity_table(table.assign(flips=0.0)).set_index("estimator")
+    assert found.loc["blind", "by_beta"].abs().max() < 1e-9
+    assert found.loc["exact", "by_beta"].to_numpy() == pytest.approx([1, 1], abs=0.03)
+    assert found.loc["both", "by_beta"].to_numpy() == pytest.approx([0.5, 0.5], abs=0.03)
+    assert found.loc["both", "by_consistency"].to_numpy() == pytest.approx([0.3, 0.3], abs=0.03)
+
+
+def test_false_alarms_are_intervals_that_leave_zero_out():
+    rows = [(k, 0.0, 5.0, -1.0 if k else 1.0, 9.0) for k in range(4)]
+    rows += [(k, 35.0, 30.0, 10.0, 50.0) for k in range(4)]
+    table = pd.DataFrame(rows, columns=["replicate", "anchoring", "estimate", "low", "high"])
+    table = table.assign(target="anchoring", estimator="one", failed="", beta=0.862, loyalty=0.0)
+    table = table.assign(consistency=1.0, noise=1.0, battles=15, judges=4, bridge=300, flips=0.0)
+    found = false_alarm_table(table)
+    assert found["planted"].to_list() == [0, 35]
+    assert found["alarms"].to_list() == [0.25, 1]
+
+
+def test_grid_has_each_cell_once_with_and_without_a_bridge():
+    settings = Audit(betas=(0.6, 0.862), consistencies=(1.0, 0.7), battles=(5, 15), judges=(4, 3))
+    cells = grid(settings)
+    assert len({cell.name for cell in cells}) == len(cells)
+    assert {cell.bridge > 0 for cell in cells} == {True, False}
+    assert {cell.judges for cell in cells} == {3, 4}
+    assert any(cell.anchoring and cell.flips for cell in cells)
+    assert all(cell.cheap >= 50 for cell in cells)
+
+
+@pytest.mark.parametrize("name", sorted(FIGURES))
+def test_figures_draw_the_audit_table(name, replicates):
+    table = audit_table(replicates)
+    figure = FIGURES[name].draw(table)
+    lines = [line for ax in figure.axes for line in ax.get_lines()]
+    drawn = np.concatenate([np.asarray(line.get_ydata(), float).ravel() for line in lines])
+    shown = table[(table["target"] == "beta") & (table["estimator"] == "joint_laplace")]
+    assert np.isin(shown["mean"].round(9), drawn.round(9)).any()

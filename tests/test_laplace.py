@@ -1,0 +1,179 @@
+"""The Laplace approximation: the same model, its derivatives, and recovery of what is planted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytensor.tensor as pt
+import pytest
+
+from moralscale.arrays import make_arrays
+from moralscale.composition import get_rule
+from moralscale.errors import ModelError
+from moralscale.laplace import Problem, solve
+from moralscale.laplace.mode import _derivatives, _objective, strengths
+from moralscale.model import build_model
+from moralscale.priors import Priors, load_priors
+from moralscale.projections import quantities
+
+RULE = get_rule("compressed")
+
+
+@pytest.fixture(scope="module")
+def priors(project):
+    return load_priors(project / "config/priors/default.yaml")
+
+
+@pytest.fixture(scope="module", params=["study", "bridged"])
+def arrays(request, few_judgments, tiny_scenes, few_composites):
+    return make_arrays(few_judgments, tiny_scenes, few_composites, data=request.param)
+
+
+@pytest.fixture(scope="module")
+def problem(arrays, priors):
+    return Problem(arrays, priors, RULE)
+
+
+def somewhere(problem, seed):
+    return problem.start() + 0.3 * np.random.default_rng(seed).standard_normal(problem.layout.size)
+
+
+def test_log_odds_are_those_of_the_model(problem, arrays):
+    x = somewhere(problem, 1)
+    named = strengths(problem, x[None], np.zeros((1, len(problem.spreads)))).isel(chain=0, draw=0)
+    theta, phi = named["theta"].values, named["phi"].values
+    parts = [theta, phi]
+    if problem.bridged:
+        composite, bridge = (
+            float(named[f"{name}_consistency"]) for name in ("composite", "bridge")
+        )
+        parts = [theta, composite * phi, bridge * theta, bridge * phi]
+    table = np.concatenate(parts, axis=1).ravel()
+    eta = table[arrays.first_idx] - table[arrays.second_idx]
+    eta += named["position_bias_judge"].values[arrays.judge_idx]
+    for judge in range(3):
+        mine = arrays.judge_idx == judge
+        np.testing.assert_allclose(problem.log_odds(x, judge), eta[mine], atol=1e-10)
+
+
+def test_density_differs_from_the_model_by_a_constant(problem, arrays, priors):
+    """Centred strengths and standardised ones have the same density where the map between them,
+    of unit volume but for the spreads, is counted."""
+    model = build_model(arrays, priors, RULE, centred=False)
+    density = model.compile_logp(vars=model.free_RVs + model.observed_RVs, jacobian=False)
+    transformed = {rv.name: model.rvs_to_values[rv].name for rv in model.free_RVs}
+    log_sd = np.full(len(problem.spreads), np.log(0.4))
+    weights = np.exp(-2 * log_sd)
+    gaps = []
+    for seed in (2, 3):
+        x = somewhere(problem, seed)
+        values = in_the_model(problem, arrays, x, 0.4)
+        point = {}
+        for rv in model.free_RVs:
+            transform, value = model.rvs_to_transforms[rv], values[rv.name]
+            if transform is not None:
+                value = transform.forward(pt.as_tensor(value), *rv.owner.inputs).eval()
+            point[transformed[rv.name]] = value
+        # A log-normal density is one over the ratio, the problem's over its logarithm.
+        ratios = [x[problem.layout.of(k)[0]] for k in problem.tops if k.endswith("_consistency")]
+        gaps.append(float(density(point)) + sum(ratios) + _objective(problem, x, weights))
+    assert gaps[0] == pytest.approx(gaps[1], abs=1e-6)
+
+
+def in_the_model(problem, arrays, x, sd):
+    """Values of the model's free variables, from parameters of the problem; all spreads are sd."""
+    at = problem.layout
+    residual = [r / sd for r, _ in problem.residuals(x)]
+    n = at.n_judges
+    names = dict(zip(problem.spreads, residual, strict=True))
+    values = {name: np.asarray(sd) for name in problem.spreads}
+    values |= {
+        "slope_z": problem.zero_sum @ names["intensity_slope_sd"],
+        "cell_z": names["cell_sd"].reshape(5, 4),
+        "scene_z": names["scene_sd"],
+        "consistency_z": problem.judge_basis @ names["consistency_sd"],
+        "judge_z": names["judge_sd"].reshape(n, -1),
+        "gamma_z": problem.zero_sum @ names["gamma_sd"],
+        "gamma_judge_z": names["gamma_judge_sd"].reshape(n, -1),
+        "config_z": names["config_sd"],
+        "profile_z": names["profile_sd"],
+        "beta_z": names["beta_sd"],
+        "position_bias_judge": x[at.every("bias")[:, 0]],
+    }
+    t, beta = x[at.every("t")], x[at.every("beta")[:, 0]]
+    shift = 2 * beta * t.mean(axis=1)
+    # Composites are uncentred in the problem, by what the judge's mean strength is worth.
+    own = names["composite_sd"].reshape(n, -1)
+    values["composite_z"] = own
+    assert shift.shape == (n,)
+    for name in problem.tops:
+        value = x[at.of(name)[0]]
+        values[name] = np.exp(value) if name.endswith("_consistency") else value
+    if problem.bridged:
+        values["alpha_z"] = names["alpha_sd"]
+    return values
+
+
+def test_gradient_is_that_of_the_objective(problem):
+    x = somewhere(problem, 4)
+    weights = np.exp(-2 * np.log(np.linspace(0.2, 0.5, len(problem.spreads))))
+    gradient = _derivatives(problem, x, weights)[0]
+    rng = np.random.default_rng(5)
+    for _ in range(5):
+        way = rng.standard_normal(len(x))
+        step = 1e-6
+        change = _objective(problem, x + step * way, weights)
+        change -= _objective(problem, x - step * way, weights)
+        assert gradient @ way == pytest.approx(change / (2 * step), rel=1e-4, abs=1e-4)
+
+
+def test_arrow_inverts_the_curvature(problem):
+    x = somewhere(problem, 6)
+    arrow = _derivatives(problem, x, np.full(len(problem.spreads), 4.0))[1]
+    inverse = arrow.solve(np.eye(problem.layout.size))
+    np.testing.assert_allclose(inverse, inverse.T, atol=1e-8)
+    border, own, across = arrow.inverse()
+    n, first = problem.layout.n_shared, slice(problem.layout.n_shared, None)
+    np.testing.assert_allclose(border, inverse[:n, :n], atol=1e-8)
+    mine = slice(n, n + problem.layout.n_local)
+    np.testing.assert_allclose(own[0], inverse[mine, mine], atol=1e-8)
+    np.testing.assert_allclose(across[0], inverse[mine, :n], atol=1e-8)
+    draws = arrow.draw(np.random.default_rng(7), 4000)
+    spread = draws[first].std(axis=1) / np.sqrt(np.diagonal(inverse)[first])
+    assert 0.97 < spread.mean() < 1.03
+
+
+@pytest.fixture(scope="module")
+def answers(few_truth, tiny_scenes, few_composites, answered):
+    counts = {"single": 1500, "composite": 1500, "bridge": 900}
+    return answered(few_truth, tiny_scenes, few_composites, counts, seed=2)
+
+
+@pytest.mark.parametrize("data", ["study", "bridged"])
+def test_draws_have_what_a_posterior_has(data, answers, priors, tiny_scenes, few_composites):
+    arrays = make_arrays(answers, tiny_scenes, few_composites, data=data)
+    problem = Problem(arrays, priors, RULE)
+    found = solve(problem)
+    draws = found.draws(200, seed=1)
+    assert np.abs(draws["theta"].mean("scene")).max() < 1e-10
+    made = quantities(draws, arrays.estimands)
+    assert np.isfinite(made["slope"]).all()
+    assert ("intercept" in made) is arrays.bridged
+    assert 0.01 < float(made["slope"].std()) < 0.4
+    again = solve(problem).draws(200, seed=1)
+    assert np.array_equal(draws["phi"], again["phi"])
+
+
+def test_what_cannot_be_approximated_is_refused(arrays, priors):
+    with pytest.raises(ModelError, match="rule 'additive'"):
+        Problem(arrays, priors, get_rule("additive"))
+    one = replace(arrays, coords=arrays.coords | {"judge": ["judge-a"]})
+    with pytest.raises(ModelError, match="single judge"):
+        Problem(one, priors, RULE)
+    wrong = Priors(
+        {name: priors["beta"] if name == "scene_sd" else priors[name] for name in priors},
+        name="wrong",
+    )
+    with pytest.raises(ModelError, match="prior Normal"):
+        Problem(arrays, wrong, RULE)

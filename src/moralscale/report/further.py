@@ -181,14 +181,15 @@ def _audit(found: Mapping[str, pd.DataFrame]) -> Further:
 
 def _any(table: pd.DataFrame) -> Table:
     """Print a table whose columns this module does not know, words first."""
-    numeric = [name for name in table if pd.api.types.is_numeric_dtype(table[name].dtype)]
-    numeric = [name for name in numeric if not pd.api.types.is_bool_dtype(table[name].dtype)]
-    words = [name for name in table if name not in numeric]
+    names = list(map(str, table))
+    boolean, numbers = pd.api.types.is_bool_dtype, pd.api.types.is_numeric_dtype
+    numeric = [n for n in names if numbers(table[n].dtype) and not boolean(table[n].dtype)]
+    words = [name for name in names if name not in numeric]
     rows = [
         [_word(row[name]) for name in words] + [_significant(row[name]) for name in numeric]
         for _, row in table.iterrows()
     ]
-    return Table([str(name).replace("_", " ") for name in [*words, *numeric]], rows, len(words))
+    return Table([name.replace("_", " ") for name in [*words, *numeric]], rows, len(words))
 
 
 def _word(value: object) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -186,7 +186,7 @@ def _slope(rows: pd.DataFrame) -> list[float] | None:
     return [round(float(rows.iloc[0][name]), 4) for name in ("mean", "hdi_low", "hdi_high")]
 
 
-def _composite(row: Mapping[str, Any], texts: Mapping[str, str]) -> dict[str, Any]:
+def _composite(row: Mapping[Hashable, Any], texts: Mapping[str, str]) -> dict[str, Any]:
     scenes = [row["scene_a"], row["scene_b"]]
     return {
         "id": row["index"],

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
+from made_up import by_judge, fit, further, make_inputs
 
-from moralscale.config import Config
-from moralscale.figures.style import statement
-from moralscale.records import Origin, Outcome
-from moralscale.report import ReportFigure, ReportInputs, build_report, read_inputs
+from moralscale.config import Config, Reporting
+from moralscale.estimands import Estimands
+from moralscale.projections import in_elo, quantities
+from moralscale.records import Origin
+from moralscale.report import build_report, read_inputs
+from moralscale.report.contestants import composites_by_judge
 from moralscale.report.signal import signal
 from moralscale.report.verdict import verdict
 
@@ -41,7 +47,7 @@ class Page(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data):
-        if "style" not in self.open:
+        if not {"style", "script"} & set(self.open):
             self.pieces.append(data)
         if {"td", "th"} & set(self.open):
             self.cells[-1] += data
@@ -51,92 +57,22 @@ class Page(HTMLParser):
         return " ".join("".join(self.pieces).split())
 
 
-def row(quantity, index, unit, mean, width=0.1):
-    return {
-        "quantity": quantity,
-        "index": index,
-        "unit": unit,
-        "mean": mean,
-        "sd": width / 2,
-        "hdi_low": mean - width,
-        "hdi_high": mean + width,
-    }
-
-
-def fit(data, *, beta=0.8674, spread=1.0, slope=0.7, bias=0.15, judge="judge-a"):
-    """Estimates of one fit, with scenes that differ by `spread`."""
-    rows = [
-        row("beta", "", "ratio", beta),
-        row("foundation_residual", "care", "elo", -9.2249, 3),
-        row("foundation_residual", "care", "log-odds", -0.0531, 0.02),
-        row("intensity_slope", "", "log-odds", slope),
-        row("convergence", "", "correlation", 0.9494, 0.01),
-        row("beta_judge", judge, "ratio", beta),
-        row("position_bias_judge", judge, "log-odds", bias),
-    ]
-    if data == "bridged":
-        rows.append(row("composite_consistency", "", "ratio", 0.9799))
-    rows += [
-        row("scene_strength", f"s{k}", "strength", spread * value)
-        for k, value in enumerate(np.linspace(-1.5, 1.5, 31))
-    ]
-    return pd.DataFrame(rows).assign(
-        data=data, rule="compressed", prior="default", origin="simulated"
-    )
-
-
-def study():
-    """A table of estimators, one of which has no intensity means."""
-    keys = {"slope": ("", "ratio"), "slope_judge": ("judge-a", "ratio")}
-    rows = [(quantity, *key, 0.562, 0.544, 0.581) for quantity, key in keys.items()]
-    rows += [("intensity_mean", index, "elo", 1050.0, 1040.0, 1060.0) for index in ("+1", "+3")]
-    columns = ["quantity", "index", "unit", "elo", "elo_low", "elo_high"]
-    nothing = dict.fromkeys(["joint_study", "joint_study_low", "joint_study_high"], np.nan)
-    table = pd.DataFrame(rows, columns=columns).assign(published=0.862, truth=1.0, **nothing)
-    return table.assign(analysis="-", origin="simulated", definition="-")
-
-
 @pytest.fixture
 def inputs(tmp_path):
-    picture = tmp_path / "beta.png"
-    statement(Origin.SIMULATED, "A picture.").savefig(picture, dpi=300)
-    estimates = pd.concat([fit("study", beta=0.8523), fit("bridged")], ignore_index=True)
-    key = estimates[estimates["quantity"].isin(["beta", "composite_consistency"])]
-    outcomes = pd.DataFrame(0, index=[0, 1], columns=["planned", "answered", *Outcome, "valid"])
-    outcomes = outcomes.assign(judge="judge-a", arena=["single", "composite"])
-    outcomes = outcomes.assign(planned=[2320, 40], answered=[2317, 40], valid=[2300, 40])
-    outcomes = outcomes.assign(first=[1200, 40], second=[1100, 0], refusal=[17, 0])
-    checks = [
-        ("study", "compressed", "default", "sampling", "rhat", 1.004, 1.01, True, "R-hat holds"),
-        ("bridged", "compressed", "default", "sampling", "rhat", 1.004, 1.01, True, "R-hat holds"),
-    ]
-    columns = ["data", "rule", "prior", "check", "quantity", "value", "bound", "passed", "text"]
-    return ReportInputs(
-        run="tiny",
-        origin=Origin.SIMULATED,
-        estimates=estimates,
-        published=key[key["quantity"] == "beta"].assign(analysis="composition", published=0.862),
-        outcomes=outcomes,
-        checks=pd.DataFrame(checks, columns=columns),
-        study=study(),
-        recovery=key.assign(truth=1.0, covered=lambda table: table["hdi_high"] >= 1),
-        figures=(ReportFigure("beta", "Slopes of judges.", picture, "study"),),
-        provenance={"seed": 20260611, "versions": {"pymc": "6.3.0"}, "config": {"a": {"b": [1]}}},
-        panel="noisy-additive",
-    )
+    return make_inputs(tmp_path)
 
 
 def test_page_is_balanced_and_loads_nothing(inputs):
     html = build_report(inputs)
     page = Page(html)
     assert page.open == []
-    assert page.links
-    assert all(link.startswith("data:image/png;base64,") for link in page.links)
-    assert "http://" not in html
-    assert "https://" not in html
-    assert "url(" not in html
-    assert "@import" not in html
-    assert "script" not in page.tags
+    pictures = [link for link in page.links if link.startswith("data:image/png;base64,")]
+    others = [link for link in page.links if link not in pictures]
+    assert pictures
+    assert all(link.startswith("#") or link == "data:," for link in others)
+    outside = re.sub(r"<script>.*?</script>", "", html, flags=re.DOTALL)
+    for word in ("http://", "https://", "url(", "@import", "<script>"):
+        assert word not in outside
 
 
 def test_numbers_stand_to_the_printed_digit(inputs):
@@ -211,16 +147,28 @@ def test_hostile_texts_are_escaped(inputs):
             panel=HOSTILE,
             estimates=estimates,
             outcomes=inputs.outcomes.assign(judge=HOSTILE),
+            scenes=inputs.scenes.assign(text=HOSTILE, foundation=HOSTILE),
+            composites=inputs.composites.assign(profile=HOSTILE, config=HOSTILE),
+            by_judge=by_judge(HOSTILE),
+            further={name: table.assign(note=HOSTILE) for name, table in further().items()},
             checks=inputs.checks.assign(text=HOSTILE),
             figures=(replace_caption(inputs.figures[0]),),
             provenance={HOSTILE: HOSTILE, "versions": {HOSTILE: [HOSTILE]}},
         )
     )
     page = Page(html)
-    assert "<script" not in html
+    assert page.tags.count("script") == build_report(inputs).count("<script")
+    assert HOSTILE not in html
+    assert embedded(html)["composites"][0]["profile"] == HOSTILE
     assert page.open == []
     assert HOSTILE in page.cells
     assert f"Run “{HOSTILE}”" in page.text
+
+
+def embedded(html):
+    """Data of the figure of composites."""
+    pattern = r'<script type="application/json" id="composites-data">(.*?)</script>'
+    return json.loads(re.search(pattern, html, re.DOTALL).group(1))
 
 
 def replace_caption(figure):
@@ -259,6 +207,21 @@ def test_fits_under_several_priors_are_told_apart(inputs):
     assert "0.911 [0.811, 1.011]" in cells
 
 
+def read_run(inputs, folder, **files):
+    """Write the tables of a run and read them again."""
+    if "checks" not in files:
+        path = folder / "study/compressed/default/checks.csv"
+        path.parent.mkdir(parents=True)
+        inputs.checks.drop(columns=["data", "rule", "prior"]).to_csv(path, index=False)
+        files["checks"] = [path]
+    names = ("estimates", "published", "study", "outcomes", "scenes", "composites")
+    for name in names:
+        getattr(inputs, name).to_csv(folder / f"{name}.csv", index=False)
+    config = Config(runs={"tiny": {"panel": "p"}}, panels={"p": {}}).model_dump(mode="json")
+    tables = {name: folder / f"{name}.csv" for name in names}
+    return read_inputs("tiny", config=config, **tables, **files)
+
+
 def test_inputs_are_read_from_a_run_s_files(inputs, tmp_path):
     judges = ["NA", "nan"]  # names that a careless reader takes for missing values
     estimates = pd.concat([fit("bridged", judge=name) for name in judges], ignore_index=True)
@@ -272,17 +235,11 @@ def test_inputs_are_read_from_a_run_s_files(inputs, tmp_path):
         path.write_bytes(picture)
     own = inputs.checks.drop(columns=["data", "rule", "prior"])
     own.to_csv(folder / "checks.csv", index=False)
-    names = ("published", "study", "outcomes")
-    tables = {"estimates": estimates, **{name: getattr(inputs, name) for name in names}}
-    for name, table in tables.items():
-        table.to_csv(tmp_path / f"{name}.csv", index=False)
-    config = Config(runs={"tiny": {"panel": "p"}}, panels={"p": {}}).model_dump(mode="json")
-    read = read_inputs(
-        "tiny",
-        config=config,
+    read = read_run(
+        replace(inputs, estimates=estimates),
+        tmp_path,
         checks=[folder / "checks.csv"],
         figures=pictures,
-        **{name: tmp_path / f"{name}.csv" for name in tables},
     )
     assert (read.origin, read.panel, read.recovery) == (Origin.SIMULATED, "p", None)
     assert [(figure.name, figure.data) for figure in read.figures] == [
@@ -300,8 +257,8 @@ def test_inputs_are_read_from_a_run_s_files(inputs, tmp_path):
 def test_estimators_stand_side_by_side_for_key_quantities(inputs):
     page = Page(build_report(inputs))
     start = page.cells.index("0.562 [0.544, 0.581]")
-    assert page.cells[start - 3 : start + 2] == [
-        *("slope", "0.862", "1.000", "0.562 [0.544, 0.581]", "-"),
+    assert page.cells[start - 4 : start + 1] == [
+        *("slope", "0.862", "1.000", "-", "0.562 [0.544, 0.581]"),
     ]
     assert "slope judge judge-a" not in page.cells
     assert "intensity mean +1 (Elo)" in page.cells
@@ -324,7 +281,10 @@ def test_published_figures_that_no_fit_has_are_shown_as_such(inputs):
 )
 def test_verdict_follows_the_interval(low, high, words):
     row = {"quantity": "beta", "mean": (low + high) / 2, "hdi_low": low, "hdi_high": high}
-    assert words in verdict(pd.DataFrame([row]), "94% HDI")
+    for data in ("study", "bridged"):
+        text = verdict(pd.DataFrame([row | {"data": data}]), "94% HDI")
+        assert words in text
+        assert ("consistently" in text) == (data == "study" and not low < 1 < high)
 
 
 def test_a_rule_without_beta_has_no_verdict():
@@ -354,3 +314,85 @@ def test_dependence_of_what_is_missing_is_told_with_both_p_values(inputs):
     assert "judge-b" not in page.cells
     nothing = tests.assign(p_value=np.nan, p_adjusted=np.nan)
     assert "Does it depend" not in build_report(replace(inputs, missingness_test=nothing))
+
+
+def test_embedded_estimates_are_those_of_the_tables(inputs):
+    data = embedded(build_report(inputs))
+    first, *_ = data["composites"]
+    assert first["id"] == "care-2.loyalty-2.r1"
+    assert first["acts"] == ["They care -2.", "They loyalty -2."]
+    panel, judge = data["fits"][0]["points"]
+    table = inputs.composites.query("unit == 'elo'")
+    assert panel[3:] == [table[name].to_list() for name in ("mean", "hdi_low", "hdi_high")]
+    assert panel[0][0] == pytest.approx(-4 * 400 / np.log(10), abs=0.06)
+    assert judge[3:] == [inputs.by_judge[f"rating{end}"].to_list() for end in ("", "_low", "_high")]
+    assert data["fits"][0]["slopes"] == [[0.8523, 0.7523, 0.9523], [0.9023, 0.8023, 1.0023]]
+
+
+def test_a_judge_without_estimates_in_a_fit_has_none_in_the_figure(inputs):
+    both = pd.concat([inputs.by_judge, by_judge("judge-b").assign(data="bridged")])
+    data = embedded(build_report(replace(inputs, by_judge=both)))
+    assert data["fits"][0]["points"][2] == [[None] * 9] * 6
+    assert data["fits"][0]["slopes"][2] is None
+
+
+def test_what_was_not_made_names_its_command(inputs):
+    text = Page(build_report(inputs)).text
+    for target in ("compare", "sensitivity", "audit"):
+        assert f"snakemake {target} makes it" in text
+
+
+def test_what_was_made_stands_in_its_section(inputs):
+    page = Page(build_report(replace(inputs, further=further())))
+    assert "makes it" not in page.text
+    start = page.cells.index("additive")
+    assert page.cells[start + 1 : start + 4] == ["-1240.0", "-5.5 ± 2.5", "0.10"]
+    start = page.cells.index("robust to the prior")
+    assert page.cells[start + 1] == "3, 1 failed"
+    start = page.cells.index("prior wide")
+    assert page.cells[start + 3 : start + 5] == ["0.860", "0.870"]
+    assert "0.25 ± 0.05" in page.cells
+    assert "joint, Laplace" in page.cells
+
+
+def test_tables_of_other_targets_are_read_by_name(inputs, tmp_path):
+    ours, audits = tmp_path / "run/tables", tmp_path / "audit/tables"
+    paths = {"further": [], "audit": []}
+    for name, table in further().items():
+        folder, kind = (audits, "audit") if name.startswith("audit/") else (ours, "further")
+        folder.mkdir(parents=True, exist_ok=True)
+        paths[kind].append(folder / f"{name.removeprefix('audit/')}.csv")
+        table.to_csv(paths[kind][-1], index=False)
+    read = read_run(inputs, tmp_path, **paths)
+    assert set(read.further) == set(further())
+    assert "joint, Laplace" in Page(build_report(read)).cells
+
+
+def test_composites_of_judges_average_to_those_of_the_panel(tiny_scenes, few_composites):
+    rng = np.random.default_rng(3)
+    names = {"judge": ["b", "a"], "composite": list(few_composites["composite_id"])}
+    names["scene"] = list(tiny_scenes["id"])
+    shape = {"chain": 2, "draw": 30, "judge": 2}
+    draws = xr.Dataset(
+        {
+            name: (
+                (*shape, dim),
+                rng.normal(size=(*shape.values(), len(names[dim]))),
+            )
+            for name, dim in {"theta": "scene", "phi": "composite"}.items()
+        },
+        coords=names,
+    )
+    draws["theta"] = draws["theta"] - draws["theta"].mean("scene")  # as in every posterior
+    estimands = Estimands.from_composites(tiny_scenes, few_composites)
+    table = composites_by_judge(draws, estimands, Reporting())
+    assert list(table["judge"]) == ["b"] * 50 + ["a"] * 50
+    mean = table.groupby("composite", sort=False)[["sum", "rating"]].mean()
+    panel = quantities(draws, estimands).mean(("chain", "draw"), keep_attrs=True)
+    rated = in_elo(panel["composite_strength"])
+    np.testing.assert_allclose(mean["rating"], rated.values, rtol=1e-9)
+    sums = panel["component_sum"].values * 400 / np.log(10)
+    np.testing.assert_allclose(mean["sum"], sums, rtol=1e-9, atol=1e-9)
+    for name in ("sum", "rating"):
+        assert (table[f"{name}_low"] < table[name]).all()
+        assert (table[name] < table[f"{name}_high"]).all()

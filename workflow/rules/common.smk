@@ -280,9 +280,13 @@ def run_outputs(run):
     return [f"results/{run}/report.html", f"results/{run}/manifest.json"]
 
 
-def checking_figures(wildcards):
+def figures_of_run(wildcards):
+    """Every figure of a run, in every format, with the tables of what was predicted."""
+    return all_figures(wildcards.run) + checking_figures(wildcards.run)
+
+
+def checking_figures(run):
     """What posteriors and priors predict, of every fit of a run: tables and figures."""
-    run = wildcards.run
     kinds = ("csv", "pdf", "svg", "png")
     return expand(
         "results/{run}/checks/{fit}/predictive{mark}.{kind}",
@@ -307,6 +311,33 @@ def report_figures(wildcards):
         slopes_figure(wildcards.run, "png"),
         *figure_paths(wildcards.run, "png"),
     ]
+
+
+def made(paths):
+    """Those of the files that exist: what has a target of its own enters a report once it is made.
+
+    From then on Snakemake keeps them up to date with the rest, and a change of which there are makes the
+    report anew.
+    """
+    return [path for path in paths if os.path.exists(path)]
+
+
+def further_outputs(wildcards):
+    """What `snakemake compare` and `snakemake sensitivity` made of a run."""
+    run = wildcards.run
+    tables = ["comparison", "sensitivity_verdicts", "sensitivity", "power_scaling"]
+    figures = ["comparison/comparison", "figures/sensitivity/tornado"]
+    figures += ["figures/sensitivity/overlay"]
+    return made(
+        [f"results/{run}/tables/{table}.csv" for table in tables]
+        + [f"results/{run}/{figure}{mark(run)}.png" for figure in figures]
+    )
+
+
+def audit_of_report(wildcards):
+    """The whole audit where somebody made it; else the small one, where the default target or somebody makes it."""
+    whole = made(audit_outputs("audit-full"))
+    return whole or default_audit_outputs() or made(audit_outputs("audit"))
 
 
 def recovery_of(wildcards):

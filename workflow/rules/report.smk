@@ -1,9 +1,27 @@
 """
 The page about a run, and the manifest of everything that went in and came out.
 
-Inputs: tables, checks and figures of the run, and of the comparison of runs.
-Outputs: results/{run}/report.html, results/{run}/manifest.json.
+Inputs: tables, checks and figures of the run, and of the comparison of runs; what `snakemake compare`,
+`snakemake sensitivity` and `snakemake audit` made, as far as it exists.
+Outputs: results/{run}/fits/{fit}/composites_judge.csv, results/{run}/report.html, results/{run}/manifest.json.
 """
+
+
+rule composites_by_judge:
+    input:
+        posterior="results/{run}/fits/{fit}/posterior.nc",
+        passed="results/{run}/checks/{fit}/passed.txt",
+    output:
+        "results/{run}/fits/{fit}/composites_judge.csv",
+    log:
+        "results/{run}/logs/composites_judge/{fit}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        reporting=SETTINGS["reporting"],
+        code=code_digest("moralscale.report.contestants"),
+    script:
+        "../scripts/composites_by_judge.py"
 
 
 rule report:
@@ -14,9 +32,14 @@ rule report:
         outcomes="results/{run}/tables/outcomes.csv",
         missingness="results/{run}/tables/missingness.csv",
         missingness_test="results/{run}/tables/missingness_test.csv",
+        scenes="results/{run}/tables/scenes.csv",
+        composites="results/{run}/tables/composites.csv",
+        by_judge=of_fits("results/{run}/fits/{fit}/composites_judge.csv"),
         checks=of_fits("results/{run}/checks/{fit}/checks.csv"),
         recovery=recovery_of,
         figures=report_figures,
+        further=further_outputs,
+        audit=audit_of_report,
     output:
         report(
             "results/{run}/report.html",
@@ -59,8 +82,9 @@ rule manifest:
         study="results/{run}/tables/study.csv",
         recovery=recovery_of,
         numbers="results/{run}/numbers",
-        figures=lambda wildcards: all_figures(wildcards.run),
-        checking=checking_figures,
+        figures=figures_of_run,
+        by_judge=of_fits("results/{run}/fits/{fit}/composites_judge.csv"),
+        further=further_outputs,
         report="results/{run}/report.html",
     output:
         "results/{run}/manifest.json",

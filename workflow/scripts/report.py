@@ -5,7 +5,8 @@ from moralscale.scripting import job
 
 with job(snakemake.log[0]):
     names = ("estimates", "published", "study", "outcomes", "checks", "figures")
-    names += ("missingness", "missingness_test")
+    names += ("missingness", "missingness_test", "scenes", "composites", "by_judge")
+    names += ("further", "audit")
     inputs = read_inputs(
         snakemake.wildcards.run,
         config=snakemake.params.config,

@@ -14,6 +14,10 @@ from moralscale.records import Origin
 #: The columns that name a fit.
 FIT = ["data", "rule", "prior"]
 
+#: Tables that a run has only where somebody asked for them: of the run, and of the audit.
+OF_TARGETS = ("comparison", "sensitivity_verdicts", "sensitivity", "power_scaling")
+OF_AUDIT = ("audit", "sensitivity", "false_alarms")
+
 
 class ReportFigure(NamedTuple):
     """A figure for the page.
@@ -60,6 +64,13 @@ class ReportInputs:
         `study.study_table`.
     missingness_test : DataFrame or None
         As `missingness.content_tests` returns it; None where no comparison is missing.
+    scenes, composites : DataFrame or None
+        ``tables/scenes.csv`` and ``tables/composites.csv``: estimates with what each one is.
+    by_judge : DataFrame or None
+        data, rule, prior, then as `contestants.composites_by_judge` returns it.
+    further : mapping
+        What has targets of its own, as far as it was made: tables by name (`OF_TARGETS`; those
+        of `OF_AUDIT` as ``audit/NAME``).
     figures : tuple of ReportFigure
     provenance : mapping
         Versions, seeds, digests: nested mappings of plain values.
@@ -82,6 +93,10 @@ class ReportInputs:
     recovery: pd.DataFrame | None = None
     study: pd.DataFrame | None = None
     missingness_test: pd.DataFrame | None = None
+    scenes: pd.DataFrame | None = None
+    composites: pd.DataFrame | None = None
+    by_judge: pd.DataFrame | None = None
+    further: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     figures: tuple[ReportFigure, ...] = ()
     provenance: Mapping[str, Any] = field(default_factory=dict)
     panel: str = ""

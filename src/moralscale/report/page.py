@@ -11,13 +11,18 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from moralscale.printing import DATA_TITLES, KEY, MEANING, UNITS, number
 from moralscale.records import USED, VERDICTS, BetaMeaning, Origin
-from moralscale.report import missing, tables
+from moralscale.report import interactive, missing, tables
+from moralscale.report.analyses import analyses
+from moralscale.report.further import further_sections
 from moralscale.report.inputs import ReportFigure, ReportInputs
 from moralscale.report.signal import signal
 from moralscale.report.verdict import verdict
 
 #: Planted quantities that the banner names.
 _BANNER = ("beta", "composite_consistency", "alpha", "anchoring_adjusted", "convergence")
+
+#: Figures that stand with the data, the scenes and the judges.
+_ELSEWHERE = ("missingness", "scenes", "position_bias")
 
 #: Where a PNG holds its width, and how many of its pixels make one on the page (300 dpi).
 _WIDTH, _PIXELS = slice(16, 20), 3
@@ -34,8 +39,9 @@ def build_report(inputs: ReportInputs) -> str:
     Returns
     -------
     str
-        An HTML page that loads nothing from anywhere: styles and pictures are inside it, and
-        every text is escaped.
+        An HTML page that loads nothing from anywhere: styles, scripts and pictures are inside it,
+        and every text is escaped. Without scripts it lacks the figure of composites that can be
+        searched, and filters; everything else stands.
     """
     environment = Environment(
         loader=PackageLoader("moralscale", "report"),
@@ -47,6 +53,11 @@ def build_report(inputs: ReportInputs) -> str:
     by_fit = tables.fits(inputs.estimates)
     interval = f"{inputs.ci_prob:.0%} {inputs.ci_kind.upper()}"
     used = VERDICTS if inputs.ties else USED
+    explorer, scenes = interactive.explorer(inputs), interactive.scene_table(inputs)
+    parts, further = analyses(inputs.study), further_sections(inputs)
+    placed = [*_ELSEWHERE]
+    placed += [name for analysis in parts for name in analysis.figures]
+    placed += [name for section in further for name in section.figures]
     return environment.get_template("page.html.j2").render(
         run=inputs.run,
         origin=inputs.origin.value,
@@ -70,7 +81,14 @@ def build_report(inputs: ReportInputs) -> str:
             for name in inputs.estimates["data"].unique()
         },
         published=tables.published_found(inputs.published),
-        study=None if inputs.study is None else tables.by_estimator(inputs.study),
+        analyses=parts,
+        two_steps=inputs.study is not None,
+        explorer=explorer,
+        scenes=scenes,
+        plotly=interactive.plotly() if explorer else None,
+        further=further,
+        placed=placed,
+        ties=inputs.ties,
         recovery=_recovery(inputs.recovery),
         figures=_figures(inputs.figures),
         provenance=_provenance(inputs.provenance),
@@ -98,7 +116,7 @@ def _recovery(recovery: pd.DataFrame | None) -> dict[str, Any] | None:
     return {"main": tables.recovered(recovery), "coverage": tables.coverage(recovery)}
 
 
-def _figures(figures: Iterable[ReportFigure]) -> list[dict[str, Any]]:
+def _figures(figures: Iterable[ReportFigure]) -> dict[str, dict[str, Any]]:
     """Group figures by name; pictures as data URIs."""
     groups: dict[str, dict[str, Any]] = {}
     for figure in figures:
@@ -118,7 +136,7 @@ def _figures(figures: Iterable[ReportFigure]) -> list[dict[str, Any]]:
                 "width": int.from_bytes(picture[_WIDTH]) // _PIXELS,
             }
         )
-    return list(groups.values())
+    return groups
 
 
 def _provenance(provenance: Mapping[str, Any]) -> dict[str, list[tuple[str, str]]]:

@@ -9,16 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from moralscale.figures.slopes import NAMES
 from moralscale.printing import JUDGE, KEY, UNITS, estimate, number
 from moralscale.records import USED, Outcome
 from moralscale.report.inputs import FIT
 from moralscale.study import estimators_of
 
-#: Quantities of the table of estimators.
-STUDY = (
-    *("slope", "r_squared", "foundation_residual", "intensity_mean"),
-    *("anchoring", "anchoring_components", "anchoring_adjusted", "convergence"),
-)
 NOT_IDENTIFIED = "not identified"
 MISSED = "missed"
 
@@ -74,12 +70,12 @@ def published_found(published: pd.DataFrame) -> Table:
     return _against(found, "published", "{:g}".format)
 
 
-def by_estimator(study: pd.DataFrame) -> Table:
-    """Set the study's estimators, the joint model and published figures side by side."""
-    names = estimators_of(study)
+def by_estimator(study: pd.DataFrame, quantities: Sequence[str]) -> Table:
+    """Set published figures, the joint model and the study's estimators side by side."""
+    names = sorted(estimators_of(study), key=lambda name: not name.startswith("joint"))
     given = [name for name in ("published", "truth") if study[name].notna().any()]
     rows = []
-    for _, row in study[study["quantity"].isin(STUDY)].iterrows():
+    for _, row in study[study["quantity"].isin(quantities)].iterrows():
         if row["quantity"] == "intensity_mean" and row["index"] not in ("+1", "+2"):
             continue
         values = [number(row[name], row["unit"]) for name in given]
@@ -90,7 +86,7 @@ def by_estimator(study: pd.DataFrame) -> Table:
             for name in names
         ]
         rows.append([_label(row), *values, *found])
-    titles = [name.replace("_", " ") for name in names]
+    titles = [NAMES.get(name, name.replace("_", " ")) for name in names]
     return Table(["quantity", *("planted" if g == "truth" else g for g in given), *titles], rows)
 
 

@@ -80,9 +80,10 @@ class Journal:
             self.sync()
 
     def sync(self) -> None:
-        """Force what was written to the disk."""
+        """Force what was written to the disk; errors as of `append`."""
         if self._unsynced:
-            os.fsync(self._descriptor)
+            with typed_faults(self.path):
+                os.fsync(self._descriptor)
         self._unsynced, self._synced_at = 0, time.monotonic()
 
     def _note(self, key: bytes, head: Head) -> None:

@@ -319,6 +319,11 @@ def test_a_missing_judges_file_is_named(default, project):
             "x, base_ulr: unknown key 'base_ulr'; did you mean 'base_url'?",
         ),
         ({"x": None}, "x: input should be a mapping"),
+        (
+            {"x": {"provider": "openai", "model": "m", "unanswered": True}},
+            "x, unanswered: true is no number; write one",
+        ),
+        ({"x": {"provider": "openai", "model": "a\nb"}}, "x, model: a name of a model holds no bl"),
     ],
 )
 def test_a_wrong_judge_is_one_line(judges, message, tmp_path):
@@ -347,7 +352,8 @@ def test_names_of_variables_are_taken(name):
 
 
 @pytest.mark.parametrize(
-    "value", [float("nan"), float("inf"), [1, {"a": float("-inf")}], datetime.date(2026, 1, 1)]
+    "value",
+    [float("nan"), float("inf"), [1, {"a": float("-inf")}], datetime.date(2026, 1, 1), "\ud800"],
 )
 def test_settings_that_cannot_be_sent_are_refused(value):
     described = {"provider": "openai", "model": "m", "settings": {"top_p": value}}
@@ -357,11 +363,14 @@ def test_settings_that_cannot_be_sent_are_refused(value):
 
 def test_judges_are_read_by_name(tmp_path):
     path = tmp_path / "judges.yaml"
-    path.write_text("x.1: {provider: openai, model: m, settings: {temperature: 0.5}}\n")
+    path.write_text(
+        "x.1: {provider: openai, model: m, thinking: off, settings: {temperature: 0.5}}\n"
+    )
     judges = load_judges(path)
     assert list(judges) == ["x.1"]
     assert judges["x.1"].settings == {"temperature": 0.5}
     assert judges["x.1"].tries == 6
+    assert judges["x.1"].thinking == "off"  # which YAML reads as false
 
 
 def test_a_panel_is_the_published_one_by_default():

@@ -8,6 +8,7 @@ import pytest
 from moralscale.config import Import
 from moralscale.errors import JudgmentError
 from moralscale.importing import import_judgments, load_composites
+from moralscale.importing.reading import read_table
 from moralscale.judgment_schema import COLUMNS
 
 
@@ -155,12 +156,37 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, tiny_scenes, few_composit
     told("votes.txt", "", r"unknown format '\.txt'; .*\.csv, \.jsonl, \.parquet")
     told("votes.parquet", "model,a", r"votes\.parquet: not parquet")
     told("votes.jsonl", '{"model": "m"}\n[1]\n', r"votes\.jsonl, line 2: not a JSON object")
+    told("votes.jsonl", '{"model":' + "[" * 100_000, r"votes\.jsonl, line 1: not a JSON object")
+    told("votes.jsonl", r'{"model": "\ud800"}', r"votes\.jsonl: not UTF-8")
     told("votes.csv", "", r"votes\.csv: not csv")
+    told("votes.csv", f'"{"x" * 200_000}"', r"votes\.csv: not csv: field larger")
+    told("votes.csv", "model,a,b,winner\n", r"votes\.csv: the file holds no rows")
+    told("votes.csv", "a," * 20_000, r"votes\.csv: more than 10000 columns")
+    told("votes.csv", "model;a\nm;x\n", r"no column 'judge' among: model;a", columns={})
     told("votes.csv", "model,model\nm,n\n", r"column 'model' is there twice")
     told("votes.csv", "model,a,b\nm,x,y\n", r"import\.columns\.outcome: the file has no column")
     told("votes.csv", "model,a,b\nm,x,y\n", r"there is no column 'judge'", columns={})
     with pytest.raises(JudgmentError, match="file not found"):
         import_judgments(Import(file="none.csv"), tiny_scenes, few_composites)
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(JudgmentError, match="a folder, not a file"):
+        import_judgments(Import(file=str(tmp_path / "folder.csv")), tiny_scenes, few_composites)
+
+
+def test_a_value_in_a_message_stays_on_its_line(take, theirs):
+    theirs.loc[0, "a"] = "\x1b[31m\n" + "z" * 1000
+    with pytest.raises(JudgmentError) as caught:
+        take(theirs, **REPEATED)
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 400
+
+
+def test_texts_of_parquet_may_be_bytes(tmp_path):
+    path = tmp_path / "votes.parquet"
+    pd.DataFrame({"a": [b" x ", None]}).to_parquet(path)
+    table = read_table(path)
+    assert table["a"].iloc[0] == "x"
+    assert table["a"].isna().tolist() == [False, True]
 
 
 def test_composites_are_completed_from_the_corpus(tmp_path, tiny_scenes, few_composites):

@@ -122,6 +122,11 @@ def test_unreadable_files(tmp_path):
         read_judgments(tmp_path / "text.parquet")
 
 
+def test_a_full_disk_is_one_line():
+    with pytest.raises(JudgmentError, match=r"/dev/full: cannot be written: .*; make room"):
+        write_judgments(judgments(n=12), "/dev/full")
+
+
 def test_counts():
     counts = count_outcomes(judgments(n=12)).set_index("arena")
     assert counts["planned"].to_dict() == {"single": 4, "composite": 4, "bridge": 4}

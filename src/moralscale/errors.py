@@ -46,7 +46,7 @@ class MoralscaleError(Exception):
     def __str__(self) -> str:
         place = f"{self.where}: " if self.where else ""
         mend = f"; {self.mend}" if self.mend else ""
-        return f"{place}{self.what}{mend}"
+        return on_one_line(f"{place}{self.what}{mend}")
 
     def __reduce__(self) -> tuple:
         return _rebuild, (type(self), self.what, self.where, self.mend)
@@ -128,6 +128,18 @@ class UnboundedError(ModelError):
 
 class GateError(MoralscaleError):
     """A fit did not pass the checks that gate it."""
+
+
+def on_one_line(text: str) -> str:
+    """Escape what would break a line, or drive a terminal: values in messages are others' words."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def shortened(text: str, most: int = 80) -> str:
+    """Cut a value that is too long for a message."""
+    return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

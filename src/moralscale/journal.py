@@ -80,9 +80,10 @@ class Journal:
             self.sync()
 
     def sync(self) -> None:
-        """Force what was written to the disk."""
+        """Force what was written to the disk; errors as of `append`."""
         if self._unsynced:
-            os.fsync(self._descriptor)
+            with typed_faults(self.path):
+                os.fsync(self._descriptor)
         self._unsynced, self._synced_at = 0, time.monotonic()
 
     def _note(self, key: bytes, head: Head) -> None:
@@ -102,7 +103,7 @@ def open_journal(path: str | Path) -> Iterator[Journal]:
     """
     path = Path(path)
     with _sole_writer(path):
-        with _typed_faults(path):
+        with typed_faults(path):
             _repair_tail(path)
             descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         try:
@@ -140,10 +141,10 @@ def read_heads(path: str | Path) -> Iterator[tuple[bytes, Head]]:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    with _typed_faults(path):
+    with typed_faults(path):
         if not path.exists():
             return
-    with _typed_faults(path), path.open("rb", buffering=1 << 20) as file:
+    with typed_faults(path), path.open("rb", buffering=1 << 20) as file:
         for number, line in enumerate(file, start=1):
             if line.endswith(b"\n"):
                 yield number, line
@@ -192,11 +193,11 @@ def _tail(file: Any) -> tuple[int, bytes]:
 @contextmanager
 def _sole_writer(path: Path) -> Iterator[None]:
     """Hold the journal's lock; the operating system lets go of it when the process ends."""
-    with _typed_faults(path):
+    with typed_faults(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.with_name(path.name + ".lock").open("a+", encoding="ascii")
     with file:
-        with _typed_faults(path):
+        with typed_faults(path):
             _take(file, path)
         yield
 
@@ -216,7 +217,7 @@ def _take(file: TextIO, path: Path) -> None:
 
 
 @contextmanager
-def _typed_faults(path: Path) -> Iterator[None]:
+def typed_faults(path: Path) -> Iterator[None]:
     """Turn what the file system refuses into a `JournalError`."""
     try:
         yield

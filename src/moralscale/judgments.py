@@ -63,14 +63,18 @@ def write_judgments(table: pd.DataFrame, path: str | Path) -> None:
     Raises
     ------
     JudgmentError
-        As of `validate`.
+        As of `validate`; or the file cannot be written.
     """
     table = validate(arrange(table), source=str(path))
     arrow = pyarrow.Table.from_pandas(table, schema=ARROW_SCHEMA, preserve_index=False)
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
     # Without metadata: pandas would write its version and the types of its index.
     arrow = arrow.replace_schema_metadata(None)
-    parquet.write_table(arrow, path, compression="zstd", row_group_size=1 << 17)
+    try:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        parquet.write_table(arrow, path, compression="zstd", row_group_size=1 << 17)
+    except OSError as error:
+        what, mend = f"cannot be written: {error}", "make room or the folder writable, run again"
+        raise JudgmentError(what, where=str(path), mend=mend) from None
 
 
 def merge(paths: Iterable[str | Path]) -> pd.DataFrame:

@@ -171,7 +171,8 @@ def write_probes(probes: Iterable[Probe], path: str | Path) -> None:
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps([asdict(each) for each in probes], indent=1, ensure_ascii=False)
-    path.write_text(text + "\n", encoding="utf-8")
+    # A provider can send halves of characters, which no file can hold.
+    path.write_text(text + "\n", encoding="utf-8", errors="replace")
 
 
 def _seen(reply: Reply, ask: Ask) -> dict[str, Any]:

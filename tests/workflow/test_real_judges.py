@@ -3,7 +3,11 @@
 import hashlib
 import json
 import os
+import subprocess
 from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
 
 import numpy as np
 import pandas as pd
@@ -15,23 +19,23 @@ from test_workflow import copy_project, snakemake
 from moralscale.config import load_judges
 from moralscale.design import make_composites
 from moralscale.importing import import_from_files
+from moralscale.journal import read_attempts
 from moralscale.scenes import load_scenes
 
 KEY = "sk-planted-7f/3+Zq"
-#: Judge, provider, model, settings.
-PANEL = [
-    ("one", "openai", "model-1", {"max_tokens": 16}),
-    ("two", "anthropic", "model-2", {"max_tokens": 16}),
-    ("three", "gemini", "model-3", {"max_tokens": 16}),
-]
+#: Judge, provider, model.
+PANEL = [("fine", "openai", "m-1"), ("locked-out", "anthropic", "m-2"), ("dear", "gemini", "m-3")]
 #: So small that nothing can be learnt from it: what is tested is the way from end to end.
 SMALL = {
     "scenes": "scenarios/tiny.csv",
     "fits": {"data": ["study"]},
     "design": {"judgments": {"single": 150, "composite": 480, "bridge": 0}},
-    "sampler": {"chains": 2, "tune": 150, "draws": 50, "thin": 1},
+    "sampler": {"chains": 2, "tune": 100, "draws": 50, "thin": 1},
     "gates": {"rhat": 9.0, "ess": 1, "divergences": 1000, "ebfmi": 0, "calibration": 1e-12},
+    "twostep": {"orders": 2, "splits": 1, "rounds": 20},
 }
+#: Comparisons of each judge.
+EACH = 210
 
 
 def weight(text: str) -> float:
@@ -43,6 +47,9 @@ def choosing(provider):
     """Prefer what weighs more, now and then not; decline where the lightest act is shown."""
 
     def react(number, request):
+        if number == 2:  # a fault that tells the key to everybody
+            told = f"key {KEY} at {quote(KEY)}"
+            return Reaction(503, {"error": {"message": told}}, headers={"x-request-id": KEY})
         prompt = prompt_of(request)
         options, acts = [], []
         for line in prompt.splitlines():
@@ -74,10 +81,13 @@ def votes(scenes, composites):
     return rows
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory):
-    """A project in which three judges on loopback and an import have finished."""
-    folder = copy_project(tmp_path_factory.mktemp("real"))
+def write_yaml(folder, **files):
+    for name, content in files.items():
+        (folder / f"config/{name}.yaml").write_text(yaml.safe_dump(content))
+
+
+def write_import(folder):
+    """Write somebody else's judgments; what the import says of them."""
     scenes = load_scenes(folder / "scenarios/scenes.csv")
     tiny = scenes.groupby(["foundation", "intensity"]).head(1)
     tiny.to_csv(folder / SMALL["scenes"], index=False)
@@ -85,50 +95,104 @@ def finished(tmp_path_factory):
     composites[["composite_id", "scene_a", "scene_b"]].to_csv(folder / "theirs.csv", index=False)
     lines = [json.dumps(row) for row in votes(tiny, composites)]
     (folder / "votes.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    imported = {
+    columns = {"judge": "model", "first": "l", "second": "r", "outcome": "winner"}
+    return {
         "file": "votes.jsonl",
         "composites": "theirs.csv",
         "winner": "contestant",
         "outcomes": {"even": "tie"},
-        "columns": {"judge": "model", "first": "l", "second": "r", "outcome": "winner"},
+        "columns": columns | {"comparison_id": "id"},
         "judges": {"lab/m-1": "m-1", "lab/m-2": "m-2"},
     }
-    imported["columns"]["comparison_id"] = "id"
-    runs = {"loopback": {"judges": [name for name, *_ in PANEL], "budget": 5}}
-    config = {**SMALL, "runs": {**runs, "elsewhere": {"import": imported}}}
-    (folder / "config/real.yaml").write_text(yaml.safe_dump(config))
-    with ExitStack() as stack:
-        servers = {name: ProviderServer(provider=provider, key=KEY) for name, provider, *_ in PANEL}
-        judges, prices = {}, {}
-        for name, provider, model, settings in PANEL:
-            servers[name].react = choosing(provider)
-            url = stack.enter_context(serve(servers[name]))
-            judges[name] = {
-                "provider": provider,
-                "model": model,
-                "base_url": f"{url}/v1",
-                "api_key_env": "PLANTED_KEY",
-                "settings": settings,
-            }
-            price = {"input": 1, "output": 2, "read": "2026-11-30", "source": "nowhere"}
-            prices[model] = price
-        (folder / "config/judges.yaml").write_text(yaml.safe_dump(judges))
-        (folder / "config/prices.yaml").write_text(yaml.safe_dump({"models": prices}))
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("PLANTED_KEY", KEY)
-            done = snakemake(folder, "--configfile", "config/real.yaml")
-    assert done.returncode == 0, done.stderr[-5000:]
-    return folder, servers
 
 
-def test_three_providers_at_once_go_through_fit_and_report(finished):
-    folder, servers = finished
+def described(provider, model, url):
+    return {
+        "provider": provider,
+        "model": model,
+        "base_url": f"{url}/v1",
+        "api_key_env": f"KEY_{model[-1]}",
+        "settings": {"max_tokens": 16},
+    }
+
+
+@dataclass
+class Story:
+    """What came of a first run, in which two of three judges stop, and of the same run again."""
+
+    folder: Path
+    first: subprocess.CompletedProcess[str]
+    logs: dict[str, str]
+    shards: set[str]
+    asked: list[int]
+    paid: int
+    in_all: list[int]
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory):
+    """Three judges on loopback and an import: the key of one is refused, one's budget is spent."""
+    folder = copy_project(tmp_path_factory.mktemp("real"))
+    runs = {
+        "loopback": {"judges": [name for name, *_ in PANEL], "budget": 5},
+        "elsewhere": {"import": write_import(folder)},
+    }
+    dated = {"input": 10, "output": 100, "read": "2026-11-30", "source": "nowhere"}
+    prices = {"models": {model: dated for *_, model in PANEL}}
     results = folder / "results/loopback"
+    with ExitStack() as stack:
+        servers = [ProviderServer(provider=provider, key=KEY) for _, provider, _ in PANEL]
+        judges = {}
+        for server, (name, provider, model) in zip(servers, PANEL, strict=True):
+            server.react = choosing(provider)
+            judges[name] = described(provider, model, stack.enter_context(serve(server)))
+        patch = stack.enter_context(pytest.MonkeyPatch.context())
+        for number in (1, 2, 3):
+            patch.setenv(f"KEY_{number}", KEY if number != 2 else "sk-bad")
+        judges["dear"]["budget"] = 0.03
+        write_yaml(folder, real={**SMALL, "runs": runs}, judges=judges, prices=prices)
+        target = "results/loopback/tables/outcomes.csv"
+        first = snakemake(folder, target, "--keep-going", "--configfile", "config/real.yaml")
+        logs = {path.stem: path.read_text() for path in results.glob("logs/collect-*.log")}
+        shards = {path.stem for path in results.glob("judgments/shards/*.parquet")}
+        asked = [len(server.requests) for server in servers]
+        paid = sum(not each["error"] for each in read_attempts(results / "journal/dear.jsonl"))
+
+        patch.setenv("KEY_2", KEY)
+        judges["dear"]["budget"] = 4
+        write_yaml(folder, judges=judges)
+        targets = [
+            "results/loopback/manifest.json",
+            "results/elsewhere/tables/outcomes.csv",
+            "results/elsewhere/tables/missingness.csv",
+        ]
+        done = snakemake(folder, *targets, "--configfile", "config/real.yaml")
+        in_all = [len(server.requests) for server in servers]
+    assert done.returncode == 0, done.stderr[-5000:]
+    return Story(folder, first, logs, shards, asked, paid, in_all)
+
+
+def test_one_judge_stops_and_the_others_go_on(story):
+    assert story.first.returncode != 0
+    assert story.shards == {"fine"}
+    told = story.logs["collect-locked-out"].splitlines()[-1]
+    assert told.endswith("HTTP 401: invalid key; check the key in KEY_2")
+    assert "of the budget of 0.03 USD for this judge" in story.logs["collect-dear"]
+    # One more than comparisons: the fault.
+    assert story.asked == [EACH + 1, 1, story.paid + 1]
+    assert 0 < story.paid <= 15
+
+
+def test_a_second_run_asks_only_what_is_open(story):
+    # Each comparison once, the fault and the probe; the judge that was locked out, once more.
+    assert story.in_all == [EACH + 2, EACH + 3, EACH + 2]
+
+
+def test_three_providers_at_once_go_through_fit_and_report(story):
+    results = story.folder / "results/loopback"
     judgments = pd.read_parquet(results / "judgments/judgments.parquet")
     assert set(judgments["origin"]) == {"live"}
-    assert judgments.groupby("judge").size().to_dict() == {"one": 210, "two": 210, "three": 210}
-    # Each comparison once, and the probe.
-    assert [len(server.requests) for server in servers.values()] == [211, 211, 211]
+    assert judgments.groupby("judge").size().to_dict() == {name: EACH for name, *_ in PANEL}
     assert set(judgments["outcome"]) == {"first", "second", "refusal"}
     page = (results / "report.html").read_text(encoding="utf-8")
     assert "Judgments: live" in page
@@ -138,9 +202,8 @@ def test_three_providers_at_once_go_through_fit_and_report(finished):
     assert manifest["origin"] == "live"
 
 
-def test_what_is_missing_is_counted_and_found_to_depend_on_content(finished):
-    folder, _ = finished
-    tables = folder / "results/loopback/tables"
+def test_what_is_missing_is_counted_and_found_to_depend_on_content(story):
+    tables = story.folder / "results/loopback/tables"
     counts = pd.read_csv(tables / "missingness.csv")
     assert (counts["planned"] == counts["used"] + counts["declined"]).all()
     assert counts["declined"].sum() > 0
@@ -148,27 +211,31 @@ def test_what_is_missing_is_counted_and_found_to_depend_on_content(finished):
     assert tests.loc[tests["kind"] == "declined", "p_adjusted"].min() < 0.05
 
 
-def test_no_key_is_in_any_file(finished):
-    folder, _ = finished
-    kept = [path for path in (folder / "results").rglob("*") if path.is_file()]
-    assert len(kept) > 50
-    assert not [path for path in kept if KEY.encode() in path.read_bytes()]
+def test_no_key_is_in_any_file(story):
+    kept = [path for path in story.folder.rglob("*") if path.is_file()]
+    assert [path for path in kept if path.is_relative_to(story.folder / ".snakemake/log")]
+    assert len(kept) > 100
+    for key in (KEY, quote(KEY), "sk-bad"):
+        assert not [path for path in kept if key.encode() in path.read_bytes()]
+        assert key not in story.first.stdout + story.first.stderr
 
 
-def test_imported_judgments_go_through_fit_and_report(finished):
-    folder, _ = finished
-    results = folder / "results/elsewhere"
+def test_imported_judgments_become_judgments_like_others(story):
+    results = story.folder / "results/elsewhere"
     judgments = pd.read_parquet(results / "judgments/judgments.parquet")
     assert set(judgments["origin"]) == {"imported"}
     assert len(judgments) == 240
     assert set(judgments["judge"]) == {"m-1", "m-2"}
     assert (judgments["outcome"] == "tie").sum() == 12
-    assert "Judgments: imported" in (results / "report.html").read_text(encoding="utf-8")
-    estimates = pd.read_csv(results / "tables/estimates.csv")
-    assert set(estimates["origin"]) == {"imported"}
-    manifest = json.loads((results / "manifest.json").read_text(encoding="utf-8"))
-    assert manifest["origin"] == "imported"
-    assert {"votes.jsonl", "theirs.csv"} <= set(manifest["inputs"])
+    counts = pd.read_csv(results / "tables/missingness.csv")
+    assert (counts["planned"] == counts["valid"]).all()
+    # What follows is what follows for all others, and the manifest lists the files that came in.
+    rest = ("-n", "--configfile", "config/real.yaml", "--forcerun", "manifest")
+    planned = snakemake(story.folder, "results/elsewhere/manifest.json", *rest)
+    assert planned.returncode == 0, planned.stderr
+    for name in ("rule fit:", "rule report:", "votes.jsonl", "theirs.csv"):
+        assert name in planned.stdout
+    assert "rule import_judgments:" not in planned.stdout
 
 
 def test_the_shipped_example_can_be_imported(project):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from moralscale.attempts import read_head
 from moralscale.errors import BudgetError, ConfigError
-from moralscale.journal import Journal
+from moralscale.journal import Journal, typed_faults
 from moralscale.prices import BATCH_SHARE, Price, cost
 from moralscale.usage import Used
 
@@ -116,7 +116,8 @@ class Others:
             return
         for path in sorted(self._own.parent.glob("*.jsonl")):
             if path != self._own:
-                self._look_at(path)
+                with typed_faults(path):
+                    self._look_at(path)
         self._looked = time.monotonic()
 
     def _look_at(self, path: Path) -> None:

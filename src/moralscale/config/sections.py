@@ -6,13 +6,15 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
@@ -37,11 +39,26 @@ def _distinct(values: tuple[str, ...]) -> tuple[str, ...]:
 def _sendable(settings: dict[str, Any]) -> dict[str, Any]:
     for name, value in settings.items():
         try:
-            json.dumps(value, allow_nan=False)
+            json.dumps({name: value}, allow_nan=False, ensure_ascii=False).encode()
         except (TypeError, ValueError):
             what = f"'{name}' cannot be sent; use texts, finite numbers, and lists of such"
             raise ValueError(what) from None
     return settings
+
+
+def _is_number(kind: Any) -> bool:
+    return kind in (int, float) or any(map(_is_number, get_args(kind)))
+
+
+def _off(value: Any) -> Any:
+    # YAML reads `off` without quotes as false.
+    return "off" if value is False else value
+
+
+def _without_blanks(model: str) -> str:
+    if model != "".join(model.split()) or not model.isprintable():
+        raise ValueError("a name of a model holds no blanks; write it as its provider does")
+    return model
 
 
 #: Names that become file names: nothing that could leave the results folder.
@@ -60,6 +77,15 @@ class Section(BaseModel):
     model_config = ConfigDict(
         extra="forbid", frozen=True, allow_inf_nan=False, serialize_by_alias=True
     )
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _number(cls, value: Any, info: ValidationInfo) -> Any:
+        """Refuse `yes` where a number is meant, which would count as 1."""
+        if isinstance(value, bool) and info.field_name is not None:
+            if _is_number(cls.model_fields[info.field_name].annotation):
+                raise ValueError(f"{str(value).lower()} is no number; write one")
+        return value
 
 
 class Panel(Section):
@@ -536,7 +562,9 @@ class Judge(Section):
         "that speaks the chat completions protocol. `local`: a llama.cpp server that the run "
         "starts on loopback."
     )
-    model: str = Field(min_length=1, description="The provider's name of the model.")
+    model: Annotated[str, AfterValidator(_without_blanks)] = Field(
+        min_length=1, description="The provider's name of the model."
+    )
     base_url: str = Field(
         "",
         description="Address of the API, up to and including its version; empty for the "
@@ -552,7 +580,7 @@ class Judge(Section):
         description="Sampling settings (temperature, max_tokens, seed...). Common names are put "
         "into the provider's own, others are sent as they are.",
     )
-    thinking: Literal["default", "off"] = Field(
+    thinking: Annotated[Literal["default", "off"], BeforeValidator(_off)] = Field(
         "default", description="`off` asks the provider to answer without reasoning first."
     )
     transport: Literal["live", "batch"] = Field(

@@ -10,7 +10,7 @@ import pandas as pd
 from moralscale.config import Import, validate
 from moralscale.design.schedule import COLUMNS as DESIGN
 from moralscale.design.schedule import comparison_ids
-from moralscale.errors import JudgmentError, suggestion
+from moralscale.errors import JudgmentError, shortened, suggestion
 from moralscale.importing.reading import read_table
 from moralscale.importing.rows import COUNTS, NEEDED, Rows, check, known_labels
 from moralscale.judgments import arrange
@@ -85,7 +85,9 @@ def _rows(settings: Import) -> Rows:
     for name in NEEDED:
         if name not in names:
             mend = f"name the column that holds it: `columns: {{{name}: ...}}`"
-            raise JudgmentError(f"there is no column '{name}'", where=settings.file, mend=mend)
+            there = shortened(", ".join(map(str, table.columns)))
+            what = f"there is no column '{name}' among: {there}"
+            raise JudgmentError(what, where=settings.file, mend=mend)
     kept = pd.DataFrame({ours: table[theirs] for ours, theirs in names.items()})
     return Rows(kept.replace({"judge": settings.judges}), settings.file, names)
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pandera.pandas as pa
 
 from moralscale.config.sections import NAME_PATTERN
-from moralscale.errors import JudgmentError, suggestion
+from moralscale.errors import JudgmentError, shortened, suggestion
 from moralscale.judgment_schema import ORDERS
 from moralscale.records import Arena, Outcome
 
@@ -114,7 +114,7 @@ def _fault(
 ) -> JudgmentError:
     if pd.isna(value):
         return rows.error(row, column, "the value is missing", _mends(labels).get(column, ""))
-    text = str(value)
+    text = shortened(str(value))
     if column in ("first", "second"):
         mend = suggestion(text, arenas) if _near(text, arenas) else _UNKNOWN
         return rows.error(row, column, f"'{text}' is neither a scene nor a composite", mend)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 #: Largest response body, and longest line of a file of results, that is read; bytes.
@@ -13,13 +14,16 @@ MAX_FILE = 4_000_000_000
 MAX_DEPTH = 64
 
 
-def decoded(text: str) -> Any:
-    """Decode JSON; the first characters of the text where it is not JSON or too deep."""
+def decoded(text: str, redact: Callable[[str], str]) -> Any:
+    """Decode JSON; the first characters of the text where it is not JSON or too deep.
+
+    `redact` cuts secrets out of a text: of one that is cut itself, half of a secret might be left.
+    """
     try:
         body = json.loads(text, parse_constant=lambda _: None)
     except (ValueError, RecursionError):
-        return text[:2000]
-    return body if _is_shallow(body, MAX_DEPTH) else text[:2000]
+        return redact(text)[:2000]
+    return body if _is_shallow(body, MAX_DEPTH) else redact(text)[:2000]
 
 
 def _is_shallow(body: Any, depth: int) -> bool:

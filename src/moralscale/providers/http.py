@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import os
+import re
 import ssl
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, BinaryIO
-from urllib.parse import quote
 
 import httpx
 
@@ -21,6 +20,7 @@ from moralscale.providers.bounds import MAX_BYTES, MAX_FILE, decoded
 from moralscale.providers.retry_after import retry_after
 
 REDACTED = "[redacted]"
+NOTHING = re.compile("")
 #: Loggers of the HTTP library that show what came over the wire.
 WIRE_LOGGERS = ("httpx", "httpcore.connection", "httpcore.http11", "httpcore.proxy")
 
@@ -51,12 +51,11 @@ class HttpTransport:
         # One client a connection: a shared pool looks at all its connections at every request,
         # which at 64 of them takes longer than all the rest.
         self._idle: list[httpx.AsyncClient] = []
-        self._secrets: tuple[str, ...] = ()
+        self._secret = NOTHING
 
     def open(self, secret: str) -> None:
         """Get ready; `secret` is cut out of everything that comes back."""
-        forms = (secret, json.dumps(secret)[1:-1], quote(secret, safe=""))
-        self._secrets = tuple(dict.fromkeys(form for form in forms if form))
+        self._secret = re.compile("".join(map(_spellings, secret)), re.IGNORECASE)
         for name in WIRE_LOGGERS:
             logging.getLogger(name).addFilter(self._silence)
         # Without TLS there is nothing to check, and no time to spend on reading who may sign.
@@ -70,7 +69,7 @@ class HttpTransport:
             await client.aclose()
         for name in WIRE_LOGGERS:
             logging.getLogger(name).removeFilter(self._silence)
-        self._idle, self._tls, self._secrets = [], None, ()
+        self._idle, self._tls, self._secret = [], None, NOTHING
 
     def _new_client(self) -> httpx.AsyncClient:
         if self._tls is None:
@@ -178,14 +177,14 @@ class HttpTransport:
         """Decode a file that holds one JSON value a line, as bounded as a response."""
         while line := file.readline(MAX_BYTES):
             if line.strip():
-                yield self._redacted(decoded(line.decode("utf-8", "replace")))
+                yield self._redacted(decoded(line.decode("utf-8", "replace"), self.redact))
 
     def _response(self, status: int, headers: httpx.Headers, content: bytes) -> Response:
         lower = {name.lower(): value for name, value in headers.items()}
         request_id = lower.get("x-request-id") or lower.get("request-id") or ""
         failed = status == 429 or status >= 500
         wait = retry_after(lower, limited=status == 429) if failed else None
-        body = self._redacted(decoded(content.decode("utf-8", "replace")))
+        body = self._redacted(decoded(content.decode("utf-8", "replace"), self.redact))
         final = lower.get("x-should-retry", "").lower() == "false"
         found = Response(status, self.redact(request_id), body, wait, final)
         if status == 200 and content and not isinstance(body, dict):
@@ -205,9 +204,16 @@ class HttpTransport:
 
     def redact(self, text: str) -> str:
         """Return `text` with every form of the key cut out."""
-        for secret in self._secrets:
-            text = text.replace(secret, REDACTED)
-        return text
+        return self._secret.sub(REDACTED, text) if self._secret.pattern else text
+
+
+def _spellings(character: str) -> str:
+    """Match a character of a key as it is, or escaped as JSON, addresses or HTML do it."""
+    if character.isalnum():
+        return character
+    code = ord(character)
+    plain = re.escape(character)
+    return rf"(?:\\?{plain}|%{code:02x}|\\u{code:04x}|&#{code};|&#x{code:x};)"
 
 
 def read_key(variable: str, *, where: str) -> str:

@@ -76,7 +76,7 @@ def _moment(value: str) -> datetime | None:
     for read in (datetime.fromisoformat, parsedate_to_datetime):
         try:
             moment = read(value)
-        except ValueError:
+        except (ValueError, OverflowError):
             continue
         return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return None

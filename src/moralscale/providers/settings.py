@@ -9,6 +9,7 @@ from typing import Any
 
 from moralscale.config import Judge
 from moralscale.errors import ConfigError
+from moralscale.providers.base import BUDGETS
 from moralscale.providers.quirks import Quirks
 
 #: What a provider sets itself.
@@ -29,8 +30,8 @@ def wire_settings(judge: Judge, quirks: Quirks, *, where: str) -> dict[str, Any]
     Raises
     ------
     ConfigError
-        A setting is reserved, must not be sent, is given twice under two names or is missing, or
-        thinking cannot be switched off.
+        A setting is reserved, must not be sent, is given twice under two names, is missing or is
+        no length of an answer, or thinking cannot be switched off.
     """
     _check(judge, quirks, where)
     sent = deepcopy(dict(quirks.always))
@@ -46,6 +47,11 @@ def _check(judge: Judge, quirks: Quirks, where: str) -> None:
         if name in RESERVED:
             what = f"setting '{name}' is not a sampling setting"
             raise ConfigError(what, where=where, mend="remove it from `settings`")
+    for name in BUDGETS:
+        length = judge.settings.get(name, 1)
+        if type(length) is not int or length < 1:
+            what = f"setting '{name}' is {length!r}, not a number of tokens"
+            raise ConfigError(what, where=where, mend="give a whole number from 1 up")
     for rule, reason in quirks.forbidden.items():
         pattern, _, name = rule.rpartition(":")
         if name in judge.settings and fnmatchcase(judge.model, pattern or "*"):

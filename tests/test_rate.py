@@ -188,7 +188,7 @@ def test_a_bad_file_is_one_line(tmp_path, capsys, name):
 
 FRAMES = {
     "no file or table": (lambda frame: [1, 2], "list is no table"),
-    "numbers and words": (lambda frame: frame.assign(first=[1, "b", *"abcabca"]), "make it text"),
+    "numbers and words": (lambda frame: frame.assign(first=[1, "b", *"abcabc"]), "make it text"),
     "nested": (lambda frame: frame.assign(first=[{}] * len(frame)), "not text"),
     "no columns": (lambda frame: pd.DataFrame(), "no names of columns"),
 }

@@ -29,7 +29,9 @@ def compare(
 
     check_targets(out, figure, reads=posteriors)
     table = compare_posteriors(posteriors, draws=draws, seed=seed)
-    print_frame(table, title="Rules by leave-one-out predictive density, the best first")
+    # A terminal is narrow: what is the same in every row, or the row's own number, stays in the file.
+    shown = table.drop(columns=["method", "rank", "p"])
+    print_frame(shown, title="Rules by leave-one-out predictive density, the best first")
     if out:
         table.to_csv(out, index=False)
     if figure:

@@ -34,8 +34,8 @@ def test_an_unknown_rule_names_the_nearest(run_folder):
 
 
 def test_a_missing_prior_file_is_named(run_folder):
-    with pytest.raises(ConfigError, match=r"priors/defualt\.yaml: file not found.*'default'\?"):
-        fit_judgments(run_folder / "judgments/judgments.parquet", prior="defualt")
+    with pytest.raises(ConfigError, match=r"priors/deflt\.yaml: file not found.*'default'\?"):
+        fit_judgments(run_folder / "judgments/judgments.parquet", prior="deflt")
 
 
 def test_composites_are_those_of_the_run_or_an_error(run_folder, few_judgments, project):

@@ -29,7 +29,7 @@ def compare(
 
     check_targets(out, figure, reads=posteriors)
     table = compare_posteriors(posteriors, draws=draws, seed=seed)
-    # A terminal is narrow: what is the same in every row, or the row's own number, stays in the file.
+    # A terminal is narrow: the file has all columns.
     shown = table.drop(columns=["method", "rank", "p"])
     print_frame(shown, title="Rules by leave-one-out predictive density, the best first")
     if out:

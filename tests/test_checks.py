@@ -176,6 +176,12 @@ def test_judges_more_or_less_decided_than_the_fit_says_are_noticed(make_fit, sha
     assert "intransitive triples" in failed(result)
 
 
+def test_judgments_without_a_triple_are_no_misfit_by_themselves(make_fit):
+    result = check_predictive(make_fit(n=30), Gates(), seed=1)
+    p = result.table.set_index("quantity")["value"]["intransitive triples"]
+    assert p > 0.5  # none observed, and hardly any expected
+
+
 def test_a_missed_position_bias_is_noticed(make_fit):
     found = failed(check_predictive(make_fit(shift=0.5), Gates(), seed=1))
     assert {"win rate by position", "win rate by judge and arena"} <= found

@@ -22,7 +22,7 @@ from moralscale.records import Arena, Origin
 from moralscale.simulate import simulate_panel
 
 RULES = ("additive", "averaging")
-SAMPLER = Sampler(chains=2, tune=300, draws=300, thin=1)
+SAMPLER = Sampler(chains=2, tune=150, draws=100, thin=1)
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def compiled(tiny_scenes, few_composites, answered, project):
     # The slope 1/2 is what `averaging` says; effects that could stand for a slope are left out.
     plain = {"judges": 1, "slope": 0.5, "anchoring": 0.0, "intercept": 0.0}
     truth = simulate_panel(Panel(**plain), tiny_scenes, few_composites, ["judge-a"], seed=5)
-    counts = {Arena.SINGLE: 1500, Arena.COMPOSITE: 1500}
+    counts = {Arena.SINGLE: 800, Arena.COMPOSITE: 800}
     judgments = answered(truth, tiny_scenes, few_composites, counts, seed=6)
     arrays = make_arrays(judgments, tiny_scenes, few_composites, data="study")
     priors = load_priors(project / "config/priors/default.yaml")
@@ -62,7 +62,7 @@ def test_the_planted_rule_comes_first_by_both_methods(compiled, few_composites):
         folds[name] = combine(
             table.assign(profile=few_composites["profile"].to_numpy()[table["composite"]])
         )
-    by_loo = compare_posteriors(posteriors, draws=400)
+    by_loo = compare_posteriors(posteriors, draws=200)
     by_kfold = rank(folds, method="kfold")
     for table in (by_loo, by_kfold):
         assert list(table["rule"]) == ["averaging", "additive"]
@@ -161,6 +161,14 @@ def test_fits_of_different_judgments_are_refused():
     other["observed_data"]["outcome"].values[0] ^= 1
     with pytest.raises(ModelError, match="one, two: these posteriors are of different judgments"):
         compare_posteriors({"one": coin(0.8), "two": other})
+
+
+def test_the_same_places_of_other_scenes_are_other_judgments():
+    renamed = coin(0.5)
+    posterior = renamed["posterior"].to_dataset().assign_coords(scene=["a", "z"])
+    renamed["posterior"] = xr.DataTree(posterior)
+    with pytest.raises(ModelError, match="different judgments"):
+        compare_posteriors({"one": coin(0.8), "two": renamed})
 
 
 def test_one_posterior_is_no_comparison():

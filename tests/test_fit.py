@@ -7,13 +7,15 @@ import json
 import h5py
 import numpy as np
 import pytest
+import xarray as xr
 
 from moralscale.arrays import make_arrays
+from moralscale.cli.main import main
 from moralscale.composition import get_rule
 from moralscale.config import Observation, Sampler
 from moralscale.errors import ModelError
 from moralscale.fit import compile as compile_model
-from moralscale.fit import fit, load, save
+from moralscale.fit import load, save
 from moralscale.model import REPORTED
 from moralscale.priors import load_priors
 from moralscale.records import BetaMeaning
@@ -30,30 +32,15 @@ def arrays(few_judgments, tiny_scenes, few_composites):
 
 
 @pytest.fixture(scope="module")
-def sample(arrays, project):
-    def run(seed=11, sampler=SAMPLER, **attrs):
-        return fit(
-            arrays,
-            rule=get_rule("compressed"),
-            priors=load_priors(project / "config/priors/default.yaml"),
-            sampler=sampler,
-            seed=seed,
-            cores=1,
-            attrs=attrs,
-        )
-
-    return run
-
-
-@pytest.fixture(scope="module")
 def compiled(arrays, project):
     priors = load_priors(project / "config/priors/default.yaml")
     return compile_model(arrays, rule=get_rule("compressed"), priors=priors)
 
 
 @pytest.fixture(scope="module")
-def tree(sample):
-    return sample(data="bridged", origin="simulated")
+def tree(compiled):
+    attrs = {"data": "bridged", "origin": "simulated"}
+    return compiled.sample(sampler=SAMPLER, seed=11, cores=1, attrs=attrs)
 
 
 @pytest.fixture(scope="module")
@@ -152,12 +139,6 @@ def test_a_file_without_a_posterior_is_a_typed_error(content, tmp_path):
         load(path)
 
 
-def test_a_compiled_model_gives_the_draws_of_a_fit(compiled, tree):
-    again = compiled.sample(sampler=SAMPLER, seed=11, cores=1)
-    for name in ("beta", "theta", "phi"):
-        np.testing.assert_array_equal(again["posterior"][name], tree["posterior"][name])
-
-
 def test_a_compiled_model_takes_other_outcomes(compiled, tree, arrays):
     mirrored = 1 - arrays.outcome  # whoever won now loses
     other = compiled.sample(sampler=SAMPLER, seed=11, cores=1, outcomes=mirrored)
@@ -166,9 +147,41 @@ def test_a_compiled_model_takes_other_outcomes(compiled, tree, arrays):
         t["posterior"]["theta"].mean(("chain", "draw")).values.ravel() for t in (tree, other)
     )
     assert np.corrcoef(mean, mirror)[0, 1] < -0.5
-    # ... and its own are not lost.
+    # ... and its own are not lost: the same seed gives the same draws.
     again = compiled.sample(sampler=SAMPLER, seed=11, cores=1)
-    np.testing.assert_array_equal(again["posterior"]["beta"], tree["posterior"]["beta"])
+    for name in ("beta", "theta", "phi"):
+        np.testing.assert_array_equal(again["posterior"][name], tree["posterior"][name])
+
+
+def test_a_posterior_that_was_cut_short_is_a_typed_error(path, tmp_path):
+    short = tmp_path / "posterior.nc"
+    short.write_bytes(path.read_bytes()[:-1000])
+    with pytest.raises(ModelError, match=r"posterior\.nc: cannot be read: .*cut short"):
+        load(short)
+
+
+def test_a_file_of_another_program_is_a_typed_error(tmp_path):
+    other = tmp_path / "posterior.nc"
+    xr.DataTree.from_dict({"posterior": xr.Dataset({"mu": ("x", [1.0])})}).to_netcdf(
+        other, engine="h5netcdf"
+    )
+    with pytest.raises(ModelError, match=r"no variable 'theta' in group 'posterior'; give the"):
+        load(other)
+
+
+@pytest.mark.parametrize("command", ["check", "compare", "summary"])
+def test_a_posterior_of_an_older_version_is_one_line(command, path, tmp_path, capsys):
+    older = tmp_path / "older.nc"
+    tree = load(path)
+    del tree["constant_data"]
+    save(tree, older)
+    with pytest.raises(SystemExit) as ended:
+        main([command, str(older), *[str(path)] * (command == "compare")])
+    assert ended.value.code == 2
+    shown = capsys.readouterr().err
+    assert "no group 'constant_data'; give" in shown
+    assert shown.startswith(f"error: {tmp_path}" if command != "compare" else "error: ")
+    assert shown.count("\n") == 1
 
 
 @pytest.mark.parametrize(

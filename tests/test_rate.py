@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 import numpy as np
@@ -160,9 +161,13 @@ BAD_FILES = {
     "many.csv": (b",".join(b"c%d" % i for i in range(2000)), "2,000 columns"),
     "junk.csv": (bytes(range(256)) * 9, "row 1: this is not text"),
     "junk.parquet": (bytes(range(256)) * 9, "not a parquet table"),
-    "junk.jsonl": (b"\xff\xfe\xfa" * 9, "row 1: byte 0xff is not UTF-8"),
+    "junk.jsonl": (b"\xff\xfa\xfe" * 9, "row 1: byte 0xff is not UTF-8"),
     "list.jsonl": (b"[1, 2]\n", "not a JSON object"),
     "cut.jsonl": (b'{"first": "a", "seco', "not JSON"),
+    "utf16.csv": (f"{HEADER}\n{GOOD}".encode("utf-16"), "row 1: this is UTF-16"),
+    "returns.csv": (f"{HEADER}\n{GOOD}".replace("\n", "\r").encode(), "end lines with a line feed"),
+    "semicolons.csv": (f"{HEADER}\n{GOOD}".replace(",", ";").encode(), "separated by ';', not by"),
+    "blank.csv": (b"\n\n\n", "row 1: no names of columns"),
     "games.txt": (b"a b\n", "unknown format '.txt'"),
     "twice.csv": (b"first,second,outcome,first\na,b,first,c\n", "column 'first' is there twice"),
     "misspelt.csv": (b"firstt,second,outcome\na,b,first\n", "did you mean 'firstt'?"),
@@ -179,6 +184,41 @@ def test_a_bad_file_is_one_line(tmp_path, capsys, name):
     assert message in err
     assert err.count("\n") == 1
     assert len(err) < 500
+
+
+FRAMES = {
+    "no file or table": (lambda frame: [1, 2], "list is no table"),
+    "numbers and words": (lambda frame: frame.assign(first=[1, "b", *"abcabc"]), "make it text"),
+    "nested": (lambda frame: frame.assign(first=[{}] * len(frame)), "not text"),
+    "no columns": (lambda frame: pd.DataFrame(), "no names of columns"),
+}
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_a_bad_table_is_a_typed_error(name):
+    frame = pd.read_csv(io.StringIO(f"{HEADER}\n{GOOD}"))
+    spoil, message = FRAMES[name]
+    with pytest.raises(JudgmentError, match=message):
+        rate(spoil(frame))
+
+
+def test_one_label_to_ignore_may_be_a_text(tmp_path):
+    path = write(tmp_path, f"{HEADER}\n{GOOD}a,b,bad\n")
+    assert rate(path, ignore="bad").attrs["summary"]["ignored"] == {"bad": 1}
+
+
+def test_what_is_read_is_never_written_over(tmp_path, capsys):
+    path = write(tmp_path, f"{HEADER}\n{GOOD}")
+    before = path.read_bytes()
+    link = tmp_path / "link.csv"
+    link.symlink_to(path)
+    for target in (path, link):
+        code, _, err = command(capsys, path, "--out", target)
+        assert (code, path.read_bytes()) == (2, before)
+        assert "is read, or written, by the same command" in err
+    both = ["--out", tmp_path / "a", "--summary", tmp_path / "a"]
+    assert command(capsys, path, *both)[0] == 2
+    assert "this is a folder" in command(capsys, path, "--out", tmp_path)[2]
 
 
 def test_no_file_at_all(tmp_path, capsys):
@@ -294,7 +334,7 @@ def test_elo_can_rate_what_likelihood_cannot(tmp_path, capsys):
 
 
 def test_bayes_rates_by_judges_with_ties(games):
-    found = rate(games, method="bayes")
+    found = rate(games, method="bayes", draws=600, tune=500, target_accept=0.95)
     planted = found["contestant"].map({f"c{i}": s for i, s in enumerate(np.linspace(-1.5, 1.5, 8))})
     assert found["contestant"].iloc[0] == "c7"
     np.testing.assert_allclose(found["strength"], planted, atol=0.6)

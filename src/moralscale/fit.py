@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +23,13 @@ from moralscale.composition import Rule, get_rule
 from moralscale.config import Observation, Sampler
 from moralscale.errors import ModelError
 from moralscale.judgments import read_judgments
+from moralscale.manifest import versions
 from moralscale.model import REPORTED, build_model
 from moralscale.observation import OBSERVED, Observed
-from moralscale.posterior import constant_data
+from moralscale.posterior import check_content, constant_data
 from moralscale.priors import Priors, load_priors
 from moralscale.scenes import load_scenes
 
-#: Packages whose versions are kept with every posterior.
-VERSIONED = ("moralscale", "pymc", "nutpie", "pytensor", "numpy", "xarray", "arviz")
 KEPT_STATS = ("energy", "diverging", "n_steps", "tree_depth", "depth", "step_size", "lp", "logp")
 LOG = logging.getLogger(__name__)
 
@@ -120,7 +118,7 @@ class Compiled:
             beta_meaning=str(self.arrays.beta_meaning),
             seed=seed,
             sampler=sampler.model_dump_json(),
-            versions=", ".join(f"{name} {version(name)}" for name in VERSIONED),
+            versions=", ".join(f"{name} {found}" for name, found in versions().items()),
         )
         result.attrs.update(attrs or {})
         return result
@@ -304,12 +302,19 @@ def load(path: str | Path) -> xr.DataTree:
     Raises
     ------
     ModelError
-        There is no such file, or it is not NetCDF.
+        There is no such file, or it cannot be read, or it holds something else.
     """
     if not h5py.is_hdf5(path):
         raise ModelError("no posterior in this file", where=str(path), mend="check the path")
-    with xr.open_datatree(path, engine="h5netcdf") as tree:
-        return tree.load()
+    try:
+        with xr.open_datatree(path, engine="h5netcdf") as tree:
+            loaded = tree.load()
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        reason = " ".join(str(error).split())[:200]
+        mend = "the file may be cut short: copy or fit it again"
+        raise ModelError(f"cannot be read: {reason}", where=str(path), mend=mend) from None
+    check_content(loaded, groups=["posterior"], where=str(path))
+    return loaded
 
 
 def _machine(model: pm.Model, names: list[str]) -> Any:

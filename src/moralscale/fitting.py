@@ -5,15 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pandas as pd
-import pyarrow
 import xarray as xr
 
 from moralscale.arrays import make_arrays
 from moralscale.composition import get_rule
 from moralscale.config import Observation, Sampler
-from moralscale.errors import ConfigError, JudgmentError, ModelError
+from moralscale.errors import ConfigError, ModelError, suggestion
 from moralscale.fit import fit
-from moralscale.judgments import read_judgments
+from moralscale.importing import load_composites, read_any
 from moralscale.priors import Priors, load_priors
 from moralscale.records import Arena
 from moralscale.scenes import load_scenes
@@ -37,12 +36,14 @@ def fit_judgments(
     Parameters
     ----------
     judgments : path or DataFrame
-        A table of judgments (docs/data.md), Parquet where it is a file.
+        A table of judgments (docs/data.md). A file is .parquet, .csv or .jsonl; where it has no
+        column ``origin``, judge, first, second and outcome are enough
+        (`importing.import_judgments`).
     scenes : path or DataFrame, optional
         The corpus that they are about.
     composites : path or DataFrame, optional
-        The composites, as ``design/composites.parquet`` of a run; found there when `judgments` is
-        the table of a run.
+        The composites, as ``design/composites.parquet`` of a run or any .parquet, .csv or .jsonl
+        file with composite_id, scene_a, scene_b; those of the run when `judgments` is its table.
     rule : str, optional
         Composition rule (docs/model.md).
     prior : path or Priors, optional
@@ -67,9 +68,12 @@ def fit_judgments(
         A file is missing or not valid, or judgments and model do not fit each other.
     """
     rule_found, priors = get_rule(rule, where="rule"), _priors(prior)
-    made_of = _composites(judgments, composites)
-    table = judgments if isinstance(judgments, pd.DataFrame) else read_judgments(judgments)
     corpus = scenes if isinstance(scenes, pd.DataFrame) else load_scenes(scenes)
+    made_of = _composites(judgments, composites, corpus)
+    if isinstance(judgments, pd.DataFrame):
+        table = judgments
+    else:
+        table = read_any(judgments, corpus, made_of)
     model = options or Observation()
     read = data or _arenas(table)
     arrays = make_arrays(table, corpus, made_of, data=read, ties=model.ties == "davidson")
@@ -100,26 +104,27 @@ def _priors(prior: str | Path | Priors) -> Priors:
     if path.suffix not in {".yaml", ".yml"}:
         path = Path("config/priors") / f"{prior}.yaml"
     if not path.is_file():
+        known = [other.stem for other in path.parent.glob("*.yaml")]
         mend = "give a prior file, or the name of one in config/priors"
+        if known:
+            mend += f"; {suggestion(path.stem, sorted(known))}"
         raise ConfigError("file not found", where=str(path), mend=mend)
     return load_priors(path)
 
 
 def _composites(
-    judgments: str | Path | pd.DataFrame, composites: str | Path | pd.DataFrame | None
+    judgments: str | Path | pd.DataFrame,
+    composites: str | Path | pd.DataFrame | None,
+    corpus: pd.DataFrame,
 ) -> pd.DataFrame:
     if isinstance(composites, pd.DataFrame):
         return composites
     if composites is None:
         if isinstance(judgments, pd.DataFrame):
             raise ModelError("no composites", where="composites", mend="give their table or file")
-        composites = Path(judgments).parents[1] / "design/composites.parquet"
+        composites = Path(judgments).resolve().parent.parent / "design/composites.parquet"
     path = Path(composites)
     if not path.is_file():
-        mend = "give the file of the design that was judged (design/composites.parquet of a run)"
+        mend = "give the composites that were judged (design/composites.parquet of a run)"
         raise ModelError("no file of composites", where=str(path), mend=mend)
-    try:
-        return pd.read_parquet(path)
-    except (pyarrow.ArrowException, OSError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise JudgmentError(f"not a Parquet file: {reason}", where=str(path)) from None
+    return load_composites(path, corpus)

@@ -61,7 +61,8 @@ def summary(
     """
     reporting = reporting or Reporting()
     tree = posterior if isinstance(posterior, xr.DataTree) else load(posterior)
-    draws = quantities(tree["posterior"].to_dataset(), estimands_of(tree))
+    where = "posterior" if isinstance(posterior, xr.DataTree) else str(posterior)
+    draws = quantities(tree["posterior"].to_dataset(), estimands_of(tree, where=where))
     wanted = KEY + JUDGE if judges else KEY
     names = [name for name in dict.fromkeys(name for name, *_ in wanted) if name in draws]
     table = key_rows(summarise(draws[names], reporting), wanted)

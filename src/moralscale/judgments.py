@@ -13,7 +13,7 @@ from moralscale.errors import JudgmentError
 from moralscale.judgment_schema import ARROW_SCHEMA, COLUMNS, WHOLE, validate
 from moralscale.records import Arena, Outcome
 
-#: Outcomes that are verdicts. Ties are not yet in the likelihood (docs/model.md).
+#: Outcomes that are verdicts; ties are fitted where the model has a place for them.
 VALID = (Outcome.FIRST, Outcome.SECOND, Outcome.TIE)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 import xarray as xr
@@ -14,8 +15,18 @@ from moralscale.errors import ModelError
 from moralscale.estimands import Estimands
 from moralscale.records import FOUNDATIONS, INTENSITIES, Origin
 
-#: Groups that every posterior has.
-GROUPS = ("posterior", "sample_stats", "observed_data", "constant_data")
+#: What every posterior has, by group.
+CONTENT: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "posterior": ("theta", "phi", "judge", "scene", "composite"),
+        "sample_stats": (),
+        "observed_data": ("outcome", "first_idx", "second_idx", "judge_idx", "arena_idx"),
+        "constant_data": (
+            *("a_idx", "b_idx", "foundation_member", "config_member", "composite_intensity"),
+            *("config", "foundation_idx", "intensity"),
+        ),
+    }
+)
 #: Draws that the likelihood reads, where the model has them.
 _READ = (
     *("theta", "phi", "composite_consistency", "bridge_consistency"),
@@ -33,6 +44,35 @@ def constant_data(arrays: Arrays) -> xr.Dataset:
     return arrays.estimands.to_dataset().assign(scenes)
 
 
+def check_content(
+    tree: xr.DataTree, *, groups: Iterable[str] = CONTENT, where: str = "posterior"
+) -> None:
+    """Refuse what is no posterior of this package, or was written by an older version.
+
+    Parameters
+    ----------
+    tree : DataTree
+        What a file holds.
+    groups : iterable of str, optional
+        Groups of `CONTENT` that are needed.
+    where : str, optional
+        The file, for errors.
+
+    Raises
+    ------
+    ModelError
+        A group or a variable is missing.
+    """
+    mend = "give the posterior.nc of a fit; one of an older version has to be fitted again"
+    for group in groups:
+        if group not in tree.children:
+            raise ModelError(f"no group '{group}'", where=where, mend=mend)
+        for name in CONTENT[group]:
+            if name not in tree[group].variables:
+                what = f"no variable '{name}' in group '{group}'"
+                raise ModelError(what, where=where, mend=mend)
+
+
 def estimands_of(tree: xr.DataTree, *, where: str = "posterior") -> Estimands:
     """Tell what the composites of a posterior are made of.
 
@@ -41,8 +81,7 @@ def estimands_of(tree: xr.DataTree, *, where: str = "posterior") -> Estimands:
     ModelError
         The file does not say.
     """
-    if "constant_data" not in tree.children:
-        raise ModelError("no group 'constant_data'", where=where, mend="fit again")
+    check_content(tree, groups=["constant_data"], where=where)
     return Estimands.from_dataset(tree["constant_data"].to_dataset())
 
 
@@ -59,11 +98,9 @@ def arrays_of(tree: xr.DataTree, *, where: str = "posterior") -> Arrays:
     Raises
     ------
     ModelError
-        A group is missing.
+        As of `check_content`.
     """
-    for group in GROUPS:
-        if group not in tree.children:
-            raise ModelError(f"no group '{group}'", where=where, mend="fit again")
+    check_content(tree, where=where)
     observed = tree["observed_data"].to_dataset()
     constant = tree["constant_data"].to_dataset()
     draws = tree["posterior"].to_dataset()

@@ -46,15 +46,6 @@ def summarise(quantities: xr.Dataset, reporting: Reporting) -> pd.DataFrame:
     return table
 
 
-def worst(table: pd.DataFrame) -> dict[str, float]:
-    """Largest R-hat and smallest effective sample sizes of a table of estimates."""
-    return {
-        "rhat": float(table["rhat"].max()),
-        "ess_bulk": float(table["ess_bulk"].min()),
-        "ess_tail": float(table["ess_tail"].min()),
-    }
-
-
 def _summary(
     name: str, draws: xr.DataArray, unit: str, reporting: Reporting, rated: str = ""
 ) -> pd.DataFrame:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any
 
 import pandas as pd
@@ -19,8 +18,8 @@ from moralscale.calibration.summary import (
     read_replicates,
 )
 from moralscale.config import Calibration
+from moralscale.manifest import versions
 
-VERSIONED = ("moralscale", "pymc", "nutpie", "pytensor", "numpy", "arviz")
 _COVERAGE = (
     *("quantity", "index", "fits", "coverage", "low", "high"),
     *("bias", "rmse", "sd", "z_sd", "passed"),
@@ -101,7 +100,7 @@ def make_page(
     )
     return environment.get_template("page.md.j2").render(
         date=datetime.date.today().isoformat(),
-        versions=", ".join(f"{name} {version(name)}" for name in VERSIONED),
+        versions=", ".join(f"{name} {found}" for name, found in versions().items()),
         settings=settings,
         seed=seed,
         code=code,

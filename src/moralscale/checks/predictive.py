@@ -42,7 +42,7 @@ def check_predictive(posterior: xr.DataTree, gates: Gates, *, seed: int) -> Chec
     statistics = Statistics.of(posterior)
     won, cycles = statistics.won, statistics.triples(statistics.outcome)
     exceeds: Counter[str] = Counter()
-    drawn = 0
+    drawn = fewer = 0
     for replicate in replicates(posterior, number=REPLICATES, seed=seed):
         drawn += 1
         for name, group in _groups(statistics, replicate).items():
@@ -52,13 +52,15 @@ def check_predictive(posterior: xr.DataTree, gates: Gates, *, seed: int) -> Chec
         exceeds["win rate by configuration"] += bool(next(far) >= next(far))
         if replicate.chance.shape[1] > 2:
             exceeds["ties by judge and strength gap"] += _ties(statistics, replicate)
-        more = statistics.triples(replicate.outcome).sum() >= cycles.sum()
-        exceeds["intransitive triples"] += bool(more)
+        found = statistics.triples(replicate.outcome).sum()
+        exceeds["intransitive triples"] += bool(found >= cycles.sum())
+        fewer += bool(found <= cycles.sum())
     rows = []
     for name, count in exceeds.items():
         p_value = count / drawn
         if name == "intransitive triples":  # too many and too few are both misfits
-            p_value = min(1.0, 2 * min(p_value, 1 - p_value))
+            # Counts are often equal, and then neither: 1 - p would take them for too few.
+            p_value = min(1.0, 2 * min(p_value, fewer / drawn))
         text = f"posterior predictive p of {name} is {p_value:.3g} (bound >= {gates.calibration:g})"
         rows.append((name, p_value, gates.calibration, p_value >= gates.calibration, text))
     return CheckResult.of("predictive", rows)

@@ -24,11 +24,13 @@ def check(
     from moralscale.checks.posterior import check_posterior
     from moralscale.checks.predicted import predictive_table
     from moralscale.cli.printing import print_checks
+    from moralscale.cli.targets import check_targets
     from moralscale.config import Gates, load_yaml, validate
     from moralscale.figures import TABLED, save
     from moralscale.fit import load
     from moralscale.posterior import origin_of
 
+    check_targets(out, figure, reads=[posterior, config])
     given = load_yaml(config).get("gates", {}) if config else {}
     tree = load(posterior)
     table = check_posterior(

@@ -21,13 +21,17 @@ def compare(
 ) -> None:
     """Compare fits of the same judgments by PSIS-LOO, with stacking weights."""
     from moralscale.cli.printing import print_frame
+    from moralscale.cli.targets import check_targets
     from moralscale.compare.ranking import compare_posteriors
     from moralscale.figures import TABLED, save
     from moralscale.fit import load
     from moralscale.posterior import origin_of
 
+    check_targets(out, figure, reads=posteriors)
     table = compare_posteriors(posteriors, draws=draws, seed=seed)
-    print_frame(table, title="Rules by leave-one-out predictive density, the best first")
+    # A terminal is narrow: the file has all columns.
+    shown = table.drop(columns=["method", "rank", "p"])
+    print_frame(shown, title="Rules by leave-one-out predictive density, the best first")
     if out:
         table.to_csv(out, index=False)
     if figure:

@@ -9,7 +9,9 @@ import typer
 
 
 def fit(
-    file: Annotated[Path, typer.Argument(help="Judgments, Parquet (docs/data.md).")],
+    file: Annotated[
+        Path, typer.Argument(help="Judgments, .parquet, .csv or .jsonl (docs/data.md).")
+    ],
     rule: Annotated[str, typer.Option(help="Composition rule (docs/model.md).")] = "compressed",
     prior: Annotated[
         str, typer.Option(help="Prior file, or the name of one in config/priors.")
@@ -26,6 +28,12 @@ def fit(
     ] = None,
     ties: Annotated[bool, typer.Option(help="Let ties enter (Davidson).")] = False,
     lapse: Annotated[bool, typer.Option(help="Let judges choose at random now and then.")] = False,
+    position_by_arena: Annotated[
+        bool, typer.Option(help="Let position bias differ between arenas.")
+    ] = False,
+    position_by_strength: Annotated[
+        bool, typer.Option(help="Let position bias grow with the strength of what is shown.")
+    ] = False,
     chains: Annotated[int, typer.Option(min=2, help="Chains.")] = 4,
     tune: Annotated[int, typer.Option(min=10, help="Tuning iterations a chain.")] = 1000,
     draws: Annotated[int, typer.Option(min=10, help="Draws kept a chain.")] = 1000,
@@ -38,10 +46,12 @@ def fit(
     from moralscale.checks import gate
     from moralscale.checks.posterior import check_posterior
     from moralscale.cli.printing import print_checks
+    from moralscale.cli.targets import check_targets
     from moralscale.config import Observation, Sampler, validate
     from moralscale.fit import save
     from moralscale.fitting import fit_judgments
 
+    check_targets(out, reads=[file, scenes, composites])
     asked = {
         "chains": chains,
         "tune": tune,
@@ -56,12 +66,16 @@ def fit(
         rule=rule,
         prior=prior,
         data=data,
-        options=Observation(ties="davidson" if ties else "left_out", lapse=lapse),
+        options=Observation(
+            ties="davidson" if ties else "left_out",
+            lapse=lapse,
+            position_by_arena=position_by_arena,
+            position_by_strength=position_by_strength,
+        ),
         sampler=validate(Sampler, asked, source="fit"),
         seed=seed,
         cores=cores,
     )
-    out.parent.mkdir(parents=True, exist_ok=True)
     save(posterior, out)
     print(f"wrote {out}")
     checks = check_posterior(posterior, seed=seed)

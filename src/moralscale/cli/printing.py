@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import pandas as pd
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 
 def print_checks(checks: pd.DataFrame) -> None:
     """Print a table of checks (`checks.to_table`): what failed stands out."""
-    table = Table(title="Checks")
-    for column in ("check", "quantity"):
-        table.add_column(column, no_wrap=True)
-    for column in ("value", "bound"):
-        table.add_column(column, justify="right")
-    table.add_column("")
-    table.add_column("what was found")
+    # The text holds quantity, value and bound; columns of their own would not fit in 80 characters.
+    table = Table("check", "", "what was found", title="Checks")
     for row in checks.to_dict("records"):
         if str(row["text"]).startswith("warning: "):
             verdict = "[yellow]warning[/]"
         else:
             verdict = "[green]passed[/]" if row["passed"] else "[bold red]failed[/]"
-        numbers = (f"{row[name]:.4g}" for name in ("value", "bound"))
-        table.add_row(row["check"], row["quantity"], *numbers, verdict, row["text"])
+        table.add_row(row["check"], verdict, escape(row["text"].removeprefix("warning: ")))
     _console().print(table)
 
 
@@ -33,7 +28,7 @@ def print_frame(frame: pd.DataFrame, *, title: str, digits: int = 3) -> None:
         number = pd.api.types.is_numeric_dtype(column)
         table.add_column(str(name), justify="right" if number else "left")
     for row in frame.itertuples(index=False):
-        table.add_row(*(_text(value, digits) for value in row))
+        table.add_row(*(escape(_text(value, digits)) for value in row))
     _console().print(table)
 
 

@@ -60,9 +60,11 @@ def rate(
     orders: Annotated[int, typer.Option(help="Random orders averaged over (elo).")] = 100,
 ) -> None:
     """Rate anything that was compared in pairs."""
+    from moralscale.cli.targets import check_targets
     from moralscale.rating import rate
     from moralscale.rating.output import show, write
 
+    check_targets(out, summary, reads=[file])
     table = rate(
         file,
         method=method,

@@ -19,6 +19,7 @@ from moralscale.compare.loo import psis_loo
 from moralscale.config import Gates
 from moralscale.errors import ModelError
 from moralscale.fit import load
+from moralscale.posterior import check_content
 
 #: Columns of a comparison, in order.
 COLUMNS = (
@@ -158,11 +159,25 @@ def _read(paths: Sequence[str | Path]) -> dict[str, xr.DataTree]:
     return {rules[path] if distinct else path: tree for path, tree in trees.items()}
 
 
+def _contestants(tree: xr.DataTree) -> dict[str, xr.DataArray]:
+    """Names of judges, scenes and composites."""
+    draws = tree["posterior"].to_dataset()
+    return {name: draws[name] for name in ("judge", "scene", "composite")}
+
+
 def _check_same_judgments(trees: Mapping[str, xr.DataTree]) -> None:
     first, *others = trees
+    for name, tree in trees.items():
+        check_content(tree, where=name)
     judged = {name: tree["observed_data"].to_dataset() for name, tree in trees.items()}
+    # The same places in other corpora, composites or panels are other judgments.
+    about = {
+        name: tree["constant_data"].to_dataset().assign_coords(_contestants(tree))
+        for name, tree in trees.items()
+    }
     for other in others:
-        if not judged[first].equals(judged[other]):
+        same = judged[first].equals(judged[other]) and about[first].equals(about[other])
+        if not same:
             raise ModelError(
                 "these posteriors are of different judgments",
                 where=f"{first}, {other}",

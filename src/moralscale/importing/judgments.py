@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -13,6 +14,7 @@ from moralscale.design.schedule import comparison_ids
 from moralscale.errors import JudgmentError, shortened, suggestion
 from moralscale.importing.reading import read_table
 from moralscale.importing.rows import COUNTS, NEEDED, Rows, check, known_labels
+from moralscale.judgment_schema import ARROW_SCHEMA, WHOLE
 from moralscale.judgments import arrange
 from moralscale.judgments import validate as validate_judgments
 from moralscale.records import Arena, Origin, Outcome
@@ -57,6 +59,44 @@ def import_judgments(
     table = rows.table.assign(outcome=_outcomes(rows.table, labels))
     table = _completed(Rows(table, rows.source, rows.names), arenas)
     return arrange(validate_judgments(table, source=settings.file))
+
+
+def read_any(path: str | Path, scenes: pd.DataFrame, composites: pd.DataFrame) -> pd.DataFrame:
+    """Read judgments of this project or of somebody else.
+
+    Parameters
+    ----------
+    path : path
+        A .csv, .jsonl or .parquet file. With a column ``origin`` it is a table of judgments
+        (docs/data.md) and must be whole; without, judge, first, second and outcome are enough, and
+        the rest is completed as by `import_judgments`.
+    scenes, composites : DataFrame
+        The corpus, and the composites that were judged.
+
+    Returns
+    -------
+    DataFrame
+        A table of judgments.
+
+    Raises
+    ------
+    JudgmentError
+        As of `import_judgments`.
+    """
+    table = read_table(path)
+    if "origin" not in table:
+        return import_judgments(Import(file=str(path)), scenes, composites)
+    rows = Rows(table, str(path), {})
+    for column in table.columns.intersection([f.name for f in ARROW_SCHEMA if f.type == WHOLE]):
+        numbers = pd.to_numeric(table[column], errors="coerce")
+        wrong = (~(numbers % 1 == 0)).to_numpy()
+        if wrong.any():
+            row = int(wrong.argmax())
+            value = table[column].iloc[row]
+            what = "the value is missing" if pd.isna(value) else f"'{value}' is no whole number"
+            raise rows.error(row, column, what, "write a whole number")
+        table[column] = numbers.astype("int64")
+    return arrange(validate_judgments(table, source=str(path)))
 
 
 def import_from_files(settings: Mapping[str, Any], *, scenes: str, composites: str) -> pd.DataFrame:

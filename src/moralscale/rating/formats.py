@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import json
 from collections import Counter
@@ -44,6 +45,8 @@ class Wanted:
 
     def among(self, names: Sequence[str], where: str) -> list[str]:
         """Pick the wanted ones of a file's columns, after a check of its header."""
+        if not names:
+            raise JudgmentError("no names of columns", where=where, mend="write a header")
         _check_number(len(names), where)
         twice = [name for name, times in Counter(names).items() if times > 1]
         if twice:
@@ -108,11 +111,18 @@ def from_frame(frame: pd.DataFrame, wanted: Wanted) -> pa.Table:
         table = pa.Table.from_pandas(frame[names], preserve_index=False)
         return _with_words(table, wanted)
     except pa.ArrowException as error:
-        raise JudgmentError(_line(error), where="table") from None
+        reason = " ".join(map(str, error.args))
+        raise JudgmentError(reason[:200], where="table", mend="make it text") from None
 
 
 def _read_csv(path: Path, wanted: Wanted, delimiter: str) -> pa.Table:
-    names = wanted.among(_header(path, delimiter), f"{path}, row 1")
+    where = f"{path}, row 1"
+    header = _header(path, delimiter)
+    for other in ";\t,":
+        if len(header) == 1 and other in header[0]:
+            what = f"columns are separated by {other!r}, not by {delimiter!r}"
+            raise JudgmentError(what, where=where, mend="use commas in .csv and tabs in .tsv")
+    names = wanted.among(header, where)
     try:
         return _parsed(path, names, wanted, delimiter, threads=True)
     except pa.ArrowInvalid:
@@ -141,7 +151,11 @@ def _parsed(
 def _header(path: Path, delimiter: str) -> list[str]:
     """Names in the first line, found without reading a file that is no table."""
     line = _first_line(path, delimiter)
-    return next(csv.reader([line.decode("utf-8-sig")], delimiter=delimiter), [])
+    try:
+        return next(csv.reader([line.decode("utf-8-sig")], delimiter=delimiter), [])
+    except csv.Error as error:
+        mend = "end lines with a line feed, and give names of columns without line breaks"
+        raise JudgmentError(_line(error), where=f"{path}, row 1", mend=mend) from None
 
 
 def _read_lines(path: Path, wanted: Wanted) -> pa.Table:
@@ -180,8 +194,11 @@ def _first_line(path: Path, delimiter: str = ",") -> bytes:
     with path.open("rb") as file:
         line = file.readline(LONGEST_LINE)
     where = f"{path}, row 1"
+    if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise JudgmentError("this is UTF-16", where=where, mend="save it as UTF-8")
     if b"\0" in line:
-        raise JudgmentError("this is not text", where=where, mend=f"use {', '.join(SUFFIXES)}")
+        mend = f"save it as UTF-8; {', '.join(SUFFIXES)} can be read"
+        raise JudgmentError("this is not text", where=where, mend=mend)
     _check_number(line.count(delimiter.encode()) + 1, where, at_least=len(line) == LONGEST_LINE)
     if len(line) == LONGEST_LINE:
         raise JudgmentError(

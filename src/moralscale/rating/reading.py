@@ -64,6 +64,9 @@ def read_comparisons(
     )
     if isinstance(source, pd.DataFrame):
         table, first_row, place = from_frame(source, wanted), 1, "table"
+    elif not isinstance(source, str | Path):
+        what = f"{type(source).__name__} is no table"
+        raise JudgmentError(what, where="comparisons", mend="give a file or a DataFrame")
     else:
         table, first_row = read_table(Path(source), wanted)
         place = str(source)
@@ -90,10 +93,14 @@ def _labels(outcomes: Mapping[str, str], ignore: Sequence[str]) -> dict[str, int
     for label, verdict in outcomes.items():
         if verdict not in verdicts:
             raise ConfigError(
-                f"unknown outcome '{verdict}'", where="outcomes", mend=suggestion(verdict, verdicts)
+                f"unknown outcome '{verdict}'",
+                where="outcomes",
+                mend=suggestion(str(verdict), verdicts),
             )
         labels[label] = verdicts.index(verdict)
-    return labels | dict.fromkeys(ignore, IGNORED)
+    # A single text is one label, not its letters.
+    left_out = [ignore] if isinstance(ignore, str) else ignore
+    return labels | dict.fromkeys(left_out, IGNORED)
 
 
 class _Reader:
@@ -212,7 +219,9 @@ class _Reader:
                 good &= (values == np.floor(values)) & (values < MOST)
         if not good.all():
             row = int(np.argmin(good))
-            kind = "a whole number from 1 on" if key == "n" else "a finite number above 0"
+            kind = "a finite number above 0"
+            if key == "n":
+                kind = f"a whole number from 1 to {MOST - 1}"
             value = column[row].as_py()
             what = "missing value" if value is None else f"'{str(value)[:40]}' is not {kind}"
             raise self._fault(row, key, what, "" if value is not None else f"write {kind}")

@@ -8,27 +8,6 @@ Outputs: results/calibration/jobs/{kind}-{job}.csv, results/calibration/tables/*
 docs/calibration.md and docs/figures/calibration_{coverage,ranks}.{pdf,svg,png}.
 """
 
-REPLICATES = {
-    "recovery": CONFIG.calibration.recovery,
-    "ranks": CONFIG.calibration.ranks,
-}
-
-
-def replicates_of(wildcards):
-    """Numbers of the replicates of a job."""
-    size, first = CONFIG.calibration.per_job, int(wildcards.job)
-    return list(
-        range(first * size, min((first + 1) * size, REPLICATES[wildcards.kind]))
-    )
-
-
-def calibration_jobs(kind):
-    """What the jobs of a kind make."""
-    number = -(-REPLICATES[kind] // CONFIG.calibration.per_job)
-    return expand(
-        "results/calibration/jobs/{kind}-{job}.csv", kind=kind, job=range(number)
-    )
-
 
 rule replicates:
     input:

@@ -426,5 +426,27 @@ def default_audit_outputs():
     return audit_outputs("audit") if all(map(is_simulated, CONFIG.runs)) else []
 
 
+REPLICATES = {
+    "recovery": CONFIG.calibration.recovery,
+    "ranks": CONFIG.calibration.ranks,
+}
+
+
+def replicates_of(wildcards):
+    """Numbers of the replicates of a job."""
+    size, first = CONFIG.calibration.per_job, int(wildcards.job)
+    return list(
+        range(first * size, min((first + 1) * size, REPLICATES[wildcards.kind]))
+    )
+
+
+def calibration_jobs(kind):
+    """What the jobs of a kind make."""
+    number = -(-REPLICATES[kind] // CONFIG.calibration.per_job)
+    return expand(
+        "results/calibration/jobs/{kind}-{job}.csv", kind=kind, job=range(number)
+    )
+
+
 onstart:
     check_keys_of_runs()

@@ -117,9 +117,7 @@ def _inverse(factor: Array) -> Array:
     return np.tril(half) + np.tril(half, -1).T
 
 
-def _coupling(
-    prior: sparse.csr_array, seen: Array, also: NDArray[np.int64]
-) -> sparse.csr_array:
+def _coupling(prior: sparse.csr_array, seen: Array, also: NDArray[np.int64]) -> sparse.csr_array:
     """Coupling of a judge's own parameters to those shared, of which judgments see only `also`."""
     rows, columns = np.nonzero(seen)
     shape = prior.shape

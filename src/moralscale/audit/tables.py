@@ -41,10 +41,10 @@ def audit_table(replicates: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns `AUDIT` (``replicates`` are those with an estimate; ``coverage`` of 94% intervals, empty
-        below `FEWEST` replicates; ``bridge`` is true or false), then bridge_battles, choice_noise, target, sd, width (mean
-        width of intervals) and failures, which enter no mean. The rows of beta come first, the
-        other targets of the joint estimators after them.
+        Columns `AUDIT` (``replicates`` are those with an estimate; ``coverage`` of 94% intervals,
+        empty below `FEWEST` replicates; ``bridge`` is true or false), then bridge_battles,
+        choice_noise, target, sd, width (mean width of intervals) and failures, which enter no
+        mean. The rows of beta come first, the other targets of the joint estimators after them.
     """
     plain = replicates[(replicates[EFFECT] == 0).all(axis=1)]
     keys = ["target", "estimator", *CELL]

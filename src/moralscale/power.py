@@ -1,9 +1,9 @@
 """How many judgments, in which arenas, for an interval of a wanted width.
 
-Widths come from the expected (Fisher) information of the joint model at planted judges, doubt about
-its spreads included: no answer is drawn and nothing is fitted, so a design takes a few seconds.
-Pairs at random stand for the schedule. docs/estimators.md holds these widths against simulated
-fits.
+Widths come from the expected (Fisher) information of the joint model at planted judges, with the
+spreads known: no answer is drawn and nothing is fitted, so a design takes about a second. Where
+spreads have to be learned from few judgments, these widths are too narrow. Pairs at random stand
+for the schedule. docs/estimators.md holds these widths against simulated fits.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from moralscale.config import Panel, load_config, load_yaml
 from moralscale.elo import ELO_PER_LOGIT
 from moralscale.errors import ModelError, suggestion
 from moralscale.laplace import Problem
-from moralscale.laplace.mode import expected
+from moralscale.laplace.mode import information, strengths
 from moralscale.priors import Priors
 from moralscale.projections import quantities
 
@@ -89,8 +89,10 @@ def expected_widths(
     arrays = make_arrays(table, scenes, composites, data="bridged")
     problem = Problem(arrays, priors, get_rule("compressed"))
     x, log_sd = _planted(problem, truth, arrays)
-    approximation = expected(problem, x, log_sd, seed=seed)
-    draws = quantities(approximation.draws(_DRAWS, seed=seed), arrays.estimands)
+    spread = information(problem, x, log_sd).draw(rng, _DRAWS)
+    draws = quantities(
+        strengths(problem, (x[:, None] + spread).T, np.tile(log_sd, (_DRAWS, 1))), arrays.estimands
+    )
     residual = draws["foundation_residual"].std(("chain", "draw")).mean()
     return {
         "beta": LENGTH * float(draws["slope"].std()),

@@ -273,23 +273,6 @@ def _positive(curvature: Array) -> Array:
     return (vectors * np.maximum(values, 1.0)) @ vectors.T
 
 
-def expected(problem: Problem, x: Array, log_sd: Array, *, seed: int) -> Laplace:
-    """Give the approximation that judgments of this design would lead to, at known truth.
-
-    The curvature is that of the expected information, which no answer enters; doubt about the
-    spreads is part of it.
-
-    Parameters
-    ----------
-    problem : Problem
-        The design; who won is not read.
-    x : (size,)
-        Planted parameters.
-    log_sd : (spread,)
-        Planted logarithms of the spreads.
-    seed : int
-        As for `solve`.
-    """
-    _, arrow, blocks = _derivatives(problem, x, np.exp(-2 * log_sd))
-    _, curvature, moved = _over_spreads(problem, log_sd, arrow, arrow.inverse(), blocks, seed)
-    return Laplace(problem, x, log_sd, np.linalg.inv(curvature), moved, arrow)
+def information(problem: Problem, x: Array, log_sd: Array) -> Arrow:
+    """Factor the expected information about all parameters, spreads known."""
+    return _derivatives(problem, x, np.exp(-2 * log_sd))[1]

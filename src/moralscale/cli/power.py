@@ -65,6 +65,4 @@ def power(
     typer.echo("Judgments of a judge by arena, and of all judges, for 94% intervals of")
     typer.echo(", ".join(f"{name} {width:g}" for name, width in asked.items()))
     typer.echo(shown.to_string(index=False, float_format=lambda value: f"{value:.2f}"))
-    typer.echo(
-        "Reckoned at simulated judges with the model's spreads known: small designs need more."
-    )
+    typer.echo("Reckoned at simulated judges whose spreads are known: small designs need more.")

@@ -8,9 +8,16 @@ import pandas as pd
 import pytest
 
 from moralscale.audit.cells import Cell, grid
-from moralscale.audit.replicates import run_cell
-from moralscale.audit.tables import AUDIT, audit_table, false_alarm_table, sensitivity_table
+from moralscale.audit.replicates import _truth, run_cell
+from moralscale.audit.tables import (
+    AUDIT,
+    FEWEST,
+    audit_table,
+    false_alarm_table,
+    sensitivity_table,
+)
 from moralscale.config import Audit, TwoStep
+from moralscale.design import make_composites
 from moralscale.figures import AUDIT as FIGURES
 from moralscale.priors import load_priors
 from moralscale.scenes import load_scenes
@@ -84,6 +91,10 @@ def test_tables_have_their_columns_and_failures_enter_no_mean(replicates):
     assert len(beta) == 5 * 5
     assert (beta["replicates"] == 2).all()
     assert (beta["failures"] == 0).all()
+    assert beta["coverage"].isna().all()  # two replicates tell no share
+    many = [replicates.assign(replicate=replicates["replicate"] + 2 * k) for k in range(10)]
+    repeated = audit_table(pd.concat(many))
+    assert repeated.loc[repeated["target"] == "beta", "coverage"].between(0, 1).all()
     elo = replicates["estimator"] == "elo"
     first = elo & (replicates["replicate"] == 0) & (replicates["target"] == "beta")
     broken = replicates.copy()
@@ -116,14 +127,16 @@ def test_sensitivity_is_the_slope_of_estimate_on_truth():
 
 
 def test_false_alarms_are_intervals_that_leave_zero_out():
-    rows = [(k, 0.0, 5.0, -1.0 if k else 1.0, 9.0) for k in range(4)]
-    rows += [(k, 35.0, 30.0, 10.0, 50.0) for k in range(4)]
+    rows = [(k, 0.0, 5.0, -1.0 if k % 4 else 1.0, 9.0) for k in range(FEWEST)]
+    rows += [(k, 35.0, 30.0, 10.0, 50.0) for k in range(FEWEST)]
     table = pd.DataFrame(rows, columns=["replicate", "anchoring", "estimate", "low", "high"])
     table = table.assign(target="anchoring", estimator="one", failed="", beta=0.862, loyalty=0.0)
     table = table.assign(consistency=1.0, noise=1.0, battles=15, judges=4, bridge=300, flips=0.0)
     found = false_alarm_table(table)
     assert found["planted"].to_list() == [0, 35]
     assert found["alarms"].to_list() == [0.25, 1]
+    few = false_alarm_table(table[table["replicate"] > 0])
+    assert few["alarms"].isna().all()  # a share of too few replicates is not reported
 
 
 def test_grid_has_each_cell_once_with_and_without_a_bridge():
@@ -134,6 +147,17 @@ def test_grid_has_each_cell_once_with_and_without_a_bridge():
     assert {cell.judges for cell in cells} == {3, 4}
     assert any(cell.anchoring and cell.flips for cell in cells)
     assert all(cell.cheap >= 50 for cell in cells)
+
+
+def test_panels_of_the_grid_can_be_drawn_again_and_again(project):
+    """A replicate whose convergence is out of reach would stop the whole audit."""
+    scenes = load_scenes(project / "scenarios/scenes.csv")
+    composites = make_composites(scenes, realisations=1, seed=1)
+    rng = np.random.default_rng(1)
+    for cell in (Cell(beta=0.6, consistency=0.6, judges=3), Cell(beta=1.2, judges=3)):
+        for _ in range(15):
+            truth = _truth(cell, scenes, composites, rng)
+            assert truth["phi"].shape == (3, len(composites))
 
 
 @pytest.mark.parametrize("name", sorted(FIGURES))

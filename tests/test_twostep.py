@@ -8,6 +8,7 @@ from scipy.optimize import minimize
 from scipy.stats import linregress
 
 from moralscale.arrays import make_arrays
+from moralscale.bradley_terry import count, maximum_likelihood
 from moralscale.config import Panel, TwoStep
 from moralscale.errors import ModelError
 from moralscale.estimands import Estimands
@@ -176,6 +177,19 @@ def test_penalised_strengths_maximise_the_penalised_likelihood():
         best = minimize(loss, np.zeros(10), tol=1e-10).x
         np.testing.assert_allclose(np.append(strength[judge], bias[judge]), best, atol=1e-4)
         assert strength[judge].sum() == pytest.approx(0, abs=1e-5)
+
+
+def test_without_a_penalty_it_is_the_maximum_likelihood_of_rate():
+    """Two solvers, one model: where contestants are connected and nobody always wins."""
+    battles = fought(fresh(6), fresh(7).normal(0, 0.7, (2, 9)), 60)
+    strength, bias = penalised_strengths(battles, 1e-8)
+    for judge in range(2):
+        mine = battles.judge_idx == judge
+        lost = np.where(battles.first_won[mine], 0, 1)
+        counts = count(list("abcdefghi"), battles.first_idx[mine], battles.second_idx[mine], lost)
+        other = maximum_likelihood(counts)
+        np.testing.assert_allclose(strength[judge], other.strength, atol=1e-5)
+        assert bias[judge] == pytest.approx(other.position_bias, abs=1e-5)
 
 
 def test_winners_and_losers_of_every_battle_stay_finite_and_apart():

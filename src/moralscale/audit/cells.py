@@ -14,6 +14,9 @@ from moralscale.records import FOUNDATIONS
 #: Composites of a full design, whose battles stand to those of scenes as in the study.
 _COMPOSITES = 160
 _SCENES = 229
+#: Convergence between judges. The study's 0.939 is beyond the reach of some panels of few judges
+#: (0.937 was the most of one in some hundreds), and one of them would stop a whole cell.
+_CONVERGENCE = 0.9
 #: The study's slope: the beta around which other settings vary.
 _MIDDLE = 0.862
 
@@ -77,6 +80,7 @@ class Cell:
             judges=self.judges,
             slope=self.beta * self.consistency,
             composite_consistency=self.consistency,
+            convergence=_CONVERGENCE,
             residuals=residuals,
             anchoring=self.consistency * self.anchoring,
         )

@@ -41,7 +41,7 @@ TARGETS = {
     "convergence": 1.0,
 }
 #: Draws from a Laplace approximation, and bounds of its intervals.
-DRAWS, BOUNDS = 1000, (0.03, 0.97)
+DRAWS, BOUNDS = 500, (0.03, 0.97)
 _NORMAL = 1.8808  # standard normal quantile of 0.97
 
 

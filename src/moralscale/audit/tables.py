@@ -21,6 +21,8 @@ AUDIT = [
     "rmse",
     "coverage",
 ]
+#: Fewest replicates from which a share of them is reported: 20 still leave it 5 points uncertain.
+FEWEST = 20
 _NAMES = {
     "beta": "true_beta",
     "consistency": "composite_consistency",
@@ -39,10 +41,10 @@ def audit_table(replicates: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns `AUDIT` (``replicates`` are those with an estimate; ``coverage`` of 94% intervals;
-        ``bridge`` is true or false), then bridge_battles, choice_noise, target, sd, width (mean
-        width of intervals) and failures, which enter no mean. The rows of beta come first, the
-        other targets of the joint estimators after them.
+        Columns `AUDIT` (``replicates`` are those with an estimate; ``coverage`` of 94% intervals,
+        empty below `FEWEST` replicates; ``bridge`` is true or false), then bridge_battles,
+        choice_noise, target, sd, width (mean width of intervals) and failures, which enter no
+        mean. The rows of beta come first, the other targets of the joint estimators after them.
     """
     plain = replicates[(replicates[EFFECT] == 0).all(axis=1)]
     keys = ["target", "estimator", *CELL]
@@ -71,13 +73,18 @@ def _row(group: pd.DataFrame) -> pd.Series:
             "mean": done["estimate"].mean(),
             "bias": error.mean(),
             "rmse": np.sqrt((error**2).mean()),
-            "coverage": covered.mean() if done["low"].notna().any() else np.nan,
+            "coverage": _share(covered) if done["low"].notna().any() else np.nan,
             "truth": done["truth"].mean(),
             "sd": done["estimate"].std(ddof=1),
             "width": (done["high"] - done["low"]).mean(),
             "failures": len(group) - len(done),
         }
     )
+
+
+def _share(cases: pd.Series) -> float:
+    """Share of replicates, or nothing where they are too few to tell."""
+    return float(cases.mean()) if len(cases) >= FEWEST else np.nan
 
 
 def sensitivity_table(replicates: pd.DataFrame) -> pd.DataFrame:
@@ -145,7 +152,7 @@ def false_alarm_table(replicates: pd.DataFrame) -> pd.DataFrame:
         target, estimator, planted (Elo), flips (share of intensity labels off by one step),
         replicates, mean and sd of the estimate (Elo), ``alarms``: share of replicates whose 94%
         interval leaves zero out (false alarms where nothing is planted, 0.06 for honest intervals;
-        power where something is), and failures.
+        power where something is; empty below `FEWEST` replicates), and failures.
     """
     rows = []
     for target in ("anchoring", "loyalty"):
@@ -154,7 +161,7 @@ def false_alarm_table(replicates: pd.DataFrame) -> pd.DataFrame:
         middle = middle[middle["battles"] == 15]
         for (name, planted, flips), group in middle.groupby(["estimator", target, "flips"]):
             done = group[group["failed"] == ""]
-            alarms = ((done["low"] > 0) | (done["high"] < 0)).mean()
+            alarms = _share((done["low"] > 0) | (done["high"] < 0))
             found = (done["estimate"].mean(), done["estimate"].std(ddof=1), alarms)
             rows.append((target, name, planted, flips, len(done), *found, len(group) - len(done)))
     columns = ["target", "estimator", "planted", "flips", "replicates", "mean", "sd", "alarms"]

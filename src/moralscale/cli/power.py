@@ -43,19 +43,26 @@ def power(
     wanted = {"beta": beta, "anchoring": anchoring, "residual": residual}
     asked = {name: width for name, width in wanted.items() if width is not None}
     corpus = load_scenes(scenes)
+    price = None if config is None else usd_a_judgment(config)
     designs = power_table(
         Panel(judges=judges, slope=0.862 * consistency, composite_consistency=consistency),
         corpus,
         make_composites(corpus, realisations=1, seed=1),
         load_priors(priors),
         seed=1,
-        usd_a_judgment=None if config is None else usd_a_judgment(config),
+        usd_a_judgment=price,
     )
     if table is not None:
         designs.to_csv(table, index=False)
     if figure is not None:
         save(POWER.draw(designs), figure)
-    shown = needed(designs, asked or {"beta": 0.1})
+    asked = asked or {"beta": 0.1}
+    shown = needed(designs, asked)
+    if price is None:
+        shown = shown.drop(columns="cost")
+    if config is not None and price is None:
+        typer.echo(f"No costs: nothing is left to ask in {config}, or a judge has no price.")
     typer.echo("Judgments of a judge by arena, and of all judges, for 94% intervals of")
-    typer.echo(", ".join(f"{name} {width:g}" for name, width in (asked or {"beta": 0.1}).items()))
+    typer.echo(", ".join(f"{name} {width:g}" for name, width in asked.items()))
     typer.echo(shown.to_string(index=False, float_format=lambda value: f"{value:.2f}"))
+    typer.echo("Reckoned at simulated judges whose spreads are known: small designs need more.")

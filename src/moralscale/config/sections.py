@@ -457,7 +457,7 @@ class Audit(Section):
         0.2, ge=0, le=1, description="Share of intensity labels off by one step, where any are."
     )
     replicates: int = Field(50, ge=2, description="Replicates of the two-step estimators.")
-    joint_replicates: int = Field(3, ge=0, description="Replicates of the joint estimator.")
+    joint_replicates: int = Field(6, ge=0, description="Replicates of the joint estimator.")
     nuts_replicates: int = Field(
         0, ge=0, description="Replicates by NUTS, in the cells of the first consistency."
     )

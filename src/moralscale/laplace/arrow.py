@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import LinAlgError, cho_solve, cholesky, solve_triangular
+from scipy.linalg.lapack import dpotri
 
 from moralscale.errors import ModelError
 from moralscale.laplace.problem import Problem
@@ -39,22 +40,25 @@ class Arrow:
         self.layout = at = problem.layout
         shared = prior[: at.n_shared, : at.n_shared].toarray()
         self._own: list[Array] = []  # Cholesky factors, lower
-        self._reach: list[Array] = []  # own block's inverse times its coupling
+        self._apart: list[Array] = []  # their blocks' inverses: covariance given what is shared
+        self._reach: list[Array] = []  # those times the coupling to what is shared
         try:
             for judge, curvature in enumerate(likelihood):
                 start = at.n_shared + judge * at.n_local
                 own = slice(start, start + at.n_local)
                 rows = prior[own]
-                block, coupling = rows[:, own].toarray(), rows[:, : at.n_shared].toarray()
                 seen = _spread_mean(curvature.toarray(), at.n_local, at.local["t"])
-                block += seen[: at.n_local, : at.n_local]
+                block = rows[:, own].toarray() + seen[: at.n_local, : at.n_local]
                 also = problem.columns(judge)[at.n_local :]
-                coupling[:, also] += seen[: at.n_local, at.n_local :]
                 shared[np.ix_(also, also)] += seen[at.n_local :, at.n_local :]
+                coupling = _coupling(rows[:, : at.n_shared], seen[: at.n_local, at.n_local :], also)
                 factor = cholesky(block, lower=True, check_finite=False)
-                reach = cho_solve((factor, True), coupling, check_finite=False)
+                apart = _inverse(factor)
+                # The coupling is sparse, so that its products cost next to nothing.
+                reach = (coupling.T @ apart).T
                 shared -= coupling.T @ reach
                 self._own.append(factor)
+                self._apart.append(apart)
                 self._reach.append(reach)
             self._shared = cholesky(shared, lower=True, check_finite=False)
         except LinAlgError:
@@ -74,8 +78,8 @@ class Arrow:
         border = cho_solve((self._shared, True), border, check_finite=False)
         out[: at.n_shared] = border
         inner = out[at.n_shared :].reshape(own.shape)
-        for j, (factor, reach) in enumerate(zip(self._own, self._reach, strict=True)):
-            inner[j] = cho_solve((factor, True), own[j], check_finite=False) - reach @ border
+        for j, (apart, reach) in enumerate(zip(self._apart, self._reach, strict=True)):
+            inner[j] = apart @ own[j] - reach @ border
         return out
 
     def draw(self, rng: np.random.Generator, n: int) -> Array:
@@ -91,13 +95,11 @@ class Arrow:
 
     def inverse(self) -> tuple[Array, list[Array], list[Array]]:
         """Inverse over the shared parameters, of each judge's own, and between the two."""
-        n = self.layout.n_shared
-        border = cho_solve((self._shared, True), np.eye(n), check_finite=False)
+        border = _inverse(self._shared)
         own, across = [], []
-        for factor, reach in zip(self._own, self._reach, strict=True):
+        for apart, reach in zip(self._apart, self._reach, strict=True):
             to_shared = -reach @ border
-            mine = cho_solve((factor, True), np.eye(len(factor)), check_finite=False)
-            own.append(mine - to_shared @ reach.T)
+            own.append(apart - to_shared @ reach.T)
             across.append(to_shared)
         return border, own, across
 
@@ -105,6 +107,21 @@ class Arrow:
         """Logarithm of the determinant."""
         factors = [*self._own, self._shared]
         return float(2 * sum(np.log(np.diagonal(factor)).sum() for factor in factors))
+
+
+def _inverse(factor: Array) -> Array:
+    """Inverse of a matrix from its lower Cholesky factor."""
+    half, failed = dpotri(factor, lower=True)
+    if failed:
+        raise LinAlgError
+    return np.tril(half) + np.tril(half, -1).T
+
+
+def _coupling(prior: sparse.csr_array, seen: Array, also: NDArray[np.int64]) -> sparse.csr_array:
+    """Coupling of a judge's own parameters to those shared, of which judgments see only `also`."""
+    rows, columns = np.nonzero(seen)
+    shape = prior.shape
+    return prior + sparse.csr_array((seen[rows, columns], (rows, also[columns])), shape=shape)
 
 
 def _spread_mean(curvature: Array, n_local: int, strengths: NDArray[np.int64]) -> Array:

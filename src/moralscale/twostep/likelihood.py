@@ -49,17 +49,17 @@ def penalised_strengths(battles: Battles, penalty: float) -> tuple[Array, Array]
     ModelError
         No maximum was found.
     """
-    design = _design(battles)
+    design, count, won = _aggregated(battles)
     shape = (battles.n_judges, battles.n_contestants + 1)
     across = csr_array(design.T)
     squared = across.multiply(across).tocsr()
     strength = np.zeros(shape)
     for _ in range(_MOST_STEPS):
         chance = expit(design @ strength.ravel())
-        gradient = (across @ (battles.first_won - chance)).reshape(shape) - penalty * strength
+        gradient = (across @ (won - count * chance)).reshape(shape) - penalty * strength
         if np.abs(gradient).max() < TOLERANCE:
             return strength[:, :-1], strength[:, -1]
-        weight = chance * (1 - chance)
+        weight = count * chance * (1 - chance)
 
         def curvature(step: Array, weight: Array = weight) -> Array:
             spread = across @ (weight * (design @ step.ravel()))
@@ -76,14 +76,23 @@ def penalised_strengths(battles: Battles, penalty: float) -> tuple[Array, Array]
     )
 
 
-def _design(battles: Battles) -> csr_array:
-    """+1 for the first contestant, -1 for the second, +1 for the bias: (battle, judge x place)."""
-    n_battles, width = len(battles.judge_idx), battles.n_contestants + 1
-    row = battles.judge_idx * width
-    places = np.stack([row + battles.first_idx, row + battles.second_idx, row + width - 1], axis=1)
-    signs = np.tile([1.0, -1.0, 1.0], n_battles)
-    ends = np.arange(0, 3 * n_battles + 1, 3)
-    return csr_array((signs, places.ravel(), ends), shape=(n_battles, battles.n_judges * width))
+def _aggregated(battles: Battles) -> tuple[csr_array, Array, Array]:
+    """Give each judge's ordered pairs, how often they met, and how often the first one won.
+
+    The design is +1 for the first contestant, -1 for the second, +1 for the bias:
+    (pair, judge x place).
+    """
+    n, width = battles.n_contestants, battles.n_contestants + 1
+    pair = (battles.judge_idx * n + battles.first_idx) * n + battles.second_idx
+    met, place, count = np.unique(pair, return_inverse=True, return_counts=True)
+    won = np.bincount(place, weights=battles.first_won, minlength=len(met))
+    judge, first, second = met // n**2, met // n % n, met % n
+    row = judge * width
+    places = np.stack([row + first, row + second, row + width - 1], axis=1)
+    signs = np.tile([1.0, -1.0, 1.0], len(met))
+    ends = np.arange(0, 3 * len(met) + 1, 3)
+    design = csr_array((signs, places.ravel(), ends), shape=(len(met), battles.n_judges * width))
+    return design, count.astype(float), won
 
 
 def _conjugate_gradients(

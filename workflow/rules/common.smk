@@ -3,6 +3,7 @@ What all rules share: the validated configuration, names of files, wildcards.
 """
 
 import os
+import re
 import sys
 from dataclasses import asdict
 
@@ -70,8 +71,8 @@ MAIN_FIT = next((fit for fit in FITS if fit.startswith("bridged/")), FITS[0])
 
 
 wildcard_constraints:
-    other="[A-Za-z0-9._-]+",
-    run="[A-Za-z0-9._-]+",
+    other="|".join(map(re.escape, CONFIG.runs)),
+    run="|".join(map(re.escape, CONFIG.runs)),
     arena="|".join(ARENAS),
     judge="[A-Za-z0-9._-]+",
     data="study|bridged",

@@ -15,8 +15,8 @@ from pydantic import TypeAdapter, ValidationError
 from moralscale.config.sections import Config, Judge, Name, Run, Section
 from moralscale.errors import ConfigError, suggestion
 
-#: Folder beside those of runs.
-COMPARISON = "comparison"
+#: Folders beside those of runs.
+RESERVED = ("audit", "audit-full", "calibration", "comparison")
 
 
 class _UniqueKeys(yaml.SafeLoader):
@@ -173,8 +173,8 @@ def _check_references(config: Config, source: str, root: Path) -> None:
 
 
 def _check_run(config: Config, name: str, run: Run, where: str, root: Path) -> None:
-    if name == COMPARISON:
-        what = f"'{name}' names the folder that sets runs side by side"
+    if name in RESERVED:
+        what = f"'{name}' names a folder beside those of runs"
         raise ConfigError(what, where=where, mend="give the run another name")
     if run.panel is not None:
         _known(run.panel, config.panels, f"{where}.panel", "panel")

@@ -436,6 +436,7 @@ class TwoStep(Section):
 class Audit(Section):
     """Grid of an estimator audit; the first of several values is the middle of the grid."""
 
+    with_runs: bool = Field(False, description="Whether a plain run makes this audit too.")
     betas: tuple[float, ...] = Field((0.6, 0.862, 1.2), min_length=2, description="True betas.")
     consistencies: tuple[Positive, ...] = Field(
         (1.0, 0.7), min_length=1, description="Consistencies on composites."

@@ -122,9 +122,10 @@ def test_unreadable_files(tmp_path):
         read_judgments(tmp_path / "text.parquet")
 
 
-def test_a_full_disk_is_one_line():
-    with pytest.raises(JudgmentError, match=r"/dev/full: cannot be written: .*; make room"):
-        write_judgments(judgments(n=12), "/dev/full")
+def test_what_cannot_be_written_is_one_line(tmp_path):
+    (tmp_path / "taken").write_text("a file where a folder should be")
+    with pytest.raises(JudgmentError, match=r"j1\.parquet: cannot be written: .*; make room"):
+        write_judgments(judgments(n=12), tmp_path / "taken" / "j1.parquet")
 
 
 def test_counts():

@@ -31,7 +31,10 @@ SMALL = {
     "fits": {"data": ["study"]},
     "design": {"judgments": {"single": 150, "composite": 480, "bridge": 0}},
     "sampler": {"chains": 2, "tune": 100, "draws": 50, "thin": 1},
-    "gates": {"rhat": 9.0, "ess": 1, "divergences": 1000, "ebfmi": 0, "calibration": 1e-12},
+    "gates": {
+        **{"rhat": 9.0, "ess": 1, "divergences": 1000, "ebfmi": 0},
+        **{"calibration": 1e-12, "pareto_k": 1000},
+    },
     "twostep": {"orders": 2, "splits": 1, "rounds": 20},
 }
 #: Comparisons of each judge.

@@ -11,7 +11,6 @@ import pandas as pd
 import xarray as xr
 
 from moralscale.config import Gates, Reporting
-from moralscale.fit import load
 from moralscale.inspection import key_rows
 from moralscale.printing import number
 from moralscale.summaries import summarise
@@ -32,7 +31,11 @@ def read_refits(paths: Iterable[str | Path]) -> list[xr.DataTree]:
     files: list[Path] = []
     for path in map(Path, paths):
         files += sorted(path.glob("*.nc")) if path.is_dir() else [path]
-    return [load(path) for path in files]
+    refits = []
+    for path in files:
+        with xr.open_datatree(path, engine="h5netcdf") as refit:
+            refits.append(refit.load())
+    return refits
 
 
 def shifts(refits: Iterable[xr.DataTree], reporting: Reporting, gates: Gates) -> pd.DataFrame:

@@ -8,8 +8,8 @@ from moralscale.tables import read_estimates
 with job(snakemake.log[0]):
     two_step, joint = map(read_estimates, (snakemake.input.two_step, snakemake.input.estimates))
     figures = pd.DataFrame(load_yaml(snakemake.input.published)["figures"])
-    truth = snakemake.input.get("truth")
-    if truth:
-        truth = read_planted(truth, snakemake.input.scenes, snakemake.input.composites)
+    planted = snakemake.input.get("truth")
+    about = (snakemake.input.scenes, snakemake.input.composites)
+    truth = read_planted(planted, *about) if planted else None
     table = study_table(two_step, joint, figures, truth, snakemake.params.origin)
     table.to_csv(snakemake.output[0], index=False)

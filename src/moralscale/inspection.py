@@ -69,7 +69,7 @@ def summary(
     table.attrs = {
         name: str(tree.attrs.get(name, "")) for name in ("run", "data", "rule", "prior", "origin")
     }
-    table.attrs["interval"] = f"{reporting.ci_prob:.0%} {reporting.ci_kind.upper()}"
+    table.attrs["interval"] = reporting.interval_name
     table.attrs["meaning"] = _meaning(tree) if "beta" in draws else ""
     return table
 

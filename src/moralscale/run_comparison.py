@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import arviz as az
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -17,7 +16,7 @@ from moralscale.markup import Sheet
 from moralscale.printing import KEY, UNITS, estimate, percent
 from moralscale.projections import in_elo
 from moralscale.runs import RunResults
-from moralscale.summaries import labels
+from moralscale.summaries import interval_bounds, labels
 
 Array = NDArray[np.float64]
 
@@ -83,7 +82,7 @@ def compare_runs(
         "data": data[0],
         "origin_a": a.origin,
         "origin_b": b.origin,
-        "interval": f"{reporting.ci_prob:.0%} {reporting.ci_kind.upper()}",
+        "interval": reporting.interval_name,
     }
     return table
 
@@ -160,8 +159,7 @@ def _paired(a: Array, b: Array, rng: np.random.Generator) -> tuple[Array, Array]
 
 
 def _summary(draws: Array, reporting: Reporting, suffix: str) -> dict[str, float]:
-    interval = az.hdi if reporting.ci_kind == "hdi" else az.eti
-    low, high = interval(draws, prob=reporting.ci_prob)
+    low, high = interval_bounds(draws, reporting)
     return {f"mean_{suffix}": draws.mean(), f"low_{suffix}": low, f"high_{suffix}": high}
 
 

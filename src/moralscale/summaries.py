@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import arviz as az
 import numpy as np
@@ -50,8 +51,7 @@ def _summary(
     name: str, draws: xr.DataArray, unit: str, reporting: Reporting, rated: str = ""
 ) -> pd.DataFrame:
     draws = draws.transpose(*SAMPLE_DIMS, ...)
-    interval = az.hdi if reporting.ci_kind == "hdi" else az.eti
-    bounds = interval(draws, prob=reporting.ci_prob)
+    bounds = interval_bounds(draws, reporting)
     flat = {
         "mean": draws.mean(SAMPLE_DIMS),
         "median": draws.median(SAMPLE_DIMS),
@@ -72,6 +72,25 @@ def _summary(
     broken = (frame["sd"] >= 1e-12) & frame[["ess_bulk", "ess_tail", "rhat"]].isna().any(axis=1)
     frame.loc[broken, ["ess_bulk", "ess_tail", "rhat"]] = [0.0, 0.0, np.inf]
     return frame
+
+
+def interval_bounds(draws: Any, reporting: Reporting) -> Any:
+    """Compute the configured interval of draws.
+
+    Parameters
+    ----------
+    draws : DataArray or ndarray
+        Dims chain and draw are reduced; of an array, the only axis.
+    reporting : Reporting
+        Kind and probability.
+
+    Returns
+    -------
+    DataArray or ndarray
+        Lower and upper bound along the dim ``ci_bound``, or the last axis.
+    """
+    interval = az.hdi if reporting.ci_kind == "hdi" else az.eti
+    return interval(draws, prob=reporting.ci_prob)
 
 
 def _diagnostics(draws: xr.DataArray) -> dict[str, xr.DataArray]:

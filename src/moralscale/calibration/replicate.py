@@ -13,6 +13,7 @@ import xarray as xr
 from moralscale.calibration.targets import targets
 from moralscale.config import Calibration, Reporting
 from moralscale.estimands import Estimands
+from moralscale.summaries import interval_bounds
 
 #: Draws of a fit among which a truth is ranked: few enough to be as good as independent.
 RANKED_DRAWS = 99
@@ -96,8 +97,7 @@ def replicate(
 
 def _found(truth: float, draws: xr.DataArray, reporting: Reporting) -> dict[str, float]:
     draws = draws.transpose("chain", "draw").astype(float)
-    interval = az.hdi if reporting.ci_kind == "hdi" else az.eti
-    low, high = interval(draws, prob=reporting.ci_prob).values
+    low, high = interval_bounds(draws, reporting).values
     values = draws.values.ravel()
     thinned = values[np.linspace(0, len(values) - 1, RANKED_DRAWS).round().astype(int)]
     return {

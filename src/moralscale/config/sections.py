@@ -405,6 +405,11 @@ class Reporting(Section):
         (-5.0, 5.0), description="Elo differences inside this region count as none."
     )
 
+    @property
+    def interval_name(self) -> str:
+        """Name of the intervals, for headers and legends: ``"94% HDI"``."""
+        return f"{self.ci_prob:.0%} {self.ci_kind.upper()}"
+
 
 class FigureWidths(Section):
     """Widths of figures, inches: those of a journal's page."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import arviz as az
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -18,6 +17,7 @@ from moralscale.estimands import Estimands
 from moralscale.projections import in_elo, read_truth
 from moralscale.records import Origin
 from moralscale.scenes import load_scenes
+from moralscale.summaries import interval_bounds
 
 _SAMPLE = ("chain", "draw")
 
@@ -129,8 +129,7 @@ class FigureData:
 
     def interval(self, draws: xr.DataArray) -> xr.Dataset:
         """Mean and configured interval of draws (chain, draw, ...)."""
-        interval = az.hdi if self.reporting.ci_kind == "hdi" else az.eti
-        bounds = interval(draws, prob=self.reporting.ci_prob)
+        bounds = interval_bounds(draws, self.reporting)
         return xr.Dataset(
             {
                 "mean": draws.mean(_SAMPLE),
@@ -154,7 +153,7 @@ class FigureData:
     @property
     def interval_name(self) -> str:
         """Name of the intervals, for legends: ``"94% HDI"``."""
-        return f"{self.reporting.ci_prob:.0%} {self.reporting.ci_kind.upper()}"
+        return self.reporting.interval_name
 
 
 def _draws(quantities: xr.Dataset, name: str, *, elo: bool) -> xr.DataArray:

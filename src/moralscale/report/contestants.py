@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import arviz as az
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -10,6 +9,7 @@ import xarray as xr
 from moralscale.config import Reporting
 from moralscale.elo import ELO_PER_LOGIT, rating
 from moralscale.estimands import Estimands
+from moralscale.summaries import interval_bounds
 
 _DIMS = ("chain", "draw", "judge")
 
@@ -61,8 +61,7 @@ def _rating(phi: xr.DataArray) -> xr.DataArray:
 
 
 def _summary(draws: xr.DataArray, reporting: Reporting) -> dict[str, xr.DataArray]:
-    interval = az.hdi if reporting.ci_kind == "hdi" else az.eti
-    bounds = interval(draws, prob=reporting.ci_prob)
+    bounds = interval_bounds(draws, reporting)
     ends = {
         "": draws.mean(("chain", "draw")),
         "_low": bounds.sel(ci_bound="lower", drop=True),

@@ -18,6 +18,7 @@ from moralscale.scripting import INTERRUPTED, USER_ERROR
 #: ``cli/compare_runs.py``. What takes time to import is imported inside that function.
 COMMANDS: tuple[str, ...] = (
     *("estimate", "probe", "rate", "fit", "check", "compare", "summary", "compare-runs", "power"),
+    *("verify", "archive"),
 )
 
 

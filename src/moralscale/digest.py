@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 # Found as files: importing a module to find its source would run it.
@@ -73,11 +74,13 @@ def _data_files(source: Path) -> Iterator[bytes]:
                 yield path.read_bytes()
 
 
-def _imports(source: bytes) -> list[str]:
+# The workflow asks for some forty digests each time it is read, and their modules overlap.
+@lru_cache(maxsize=1024)
+def _imports(source: bytes) -> tuple[str, ...]:
     found = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ImportFrom) and node.module:
             found += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
         elif isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
-    return [name for name in found if name.split(".")[0] == "moralscale"]
+    return tuple(name for name in found if name.split(".")[0] == "moralscale")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import time
 from collections.abc import Mapping
@@ -272,7 +273,12 @@ def save(tree: xr.DataTree, path: str | Path) -> None:
     tree : DataTree
         As `fit` returns it.
     path : path
-        Where to write.
+        Where to write; a file there is replaced as a whole, so that it is never half of one.
+
+    Raises
+    ------
+    ModelError
+        The disk is full, or nothing can be written there.
     """
     encoding = {
         node.path: {
@@ -288,7 +294,18 @@ def save(tree: xr.DataTree, path: str | Path) -> None:
         for node in tree.subtree
         if node.data_vars
     }
-    tree.to_netcdf(path, engine="h5netcdf", encoding=encoding)
+    # Through memory: HDF5 ends the process where the disk is full.
+    content = tree.to_netcdf(engine="h5netcdf", encoding=encoding)
+    partial = Path(f"{path}.{os.getpid()}.partial")
+    try:
+        partial.write_bytes(content)
+        os.replace(partial, path)
+    except OSError as error:
+        what = f"cannot be written: {error.strerror or error}"
+        mend = "make room, or the folder writable, and run again"
+        raise ModelError(what, where=str(path), mend=mend) from None
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def save_dataset(dataset: xr.Dataset, path: str | Path) -> None:

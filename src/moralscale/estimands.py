@@ -23,6 +23,8 @@ Array = NDArray[np.float64]
 
 #: The two configurations of the anchoring contrast: nearly equal component sums.
 ANCHORING = ("+2/-1", "+1/+1")
+#: What is said where it is left out.
+NO_ANCHORING = "No anchoring contrast: this corpus has no +2/-1 composites beside +1/+1 ones."
 
 
 @dataclass(frozen=True, eq=False)

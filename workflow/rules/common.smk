@@ -94,6 +94,16 @@ def corpus_of(wildcards):
     return CONFIG.scenes_of(wildcards.run)
 
 
+def about_run(wildcards):
+    """What a posterior says of the run that it belongs to."""
+    run = wildcards.run
+    return {
+        "run": run,
+        "scenes": CONFIG.scenes_of(run),
+        "language": CONFIG.language_of(run),
+    }
+
+
 def prompts_of(wildcards):
     """Names of the prompt templates of a run."""
     return list(CONFIG.prompts_of(wildcards.run))

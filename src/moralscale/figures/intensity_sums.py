@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from moralscale.config import FigureWidths
+from moralscale.estimands import NO_ANCHORING
 from moralscale.figures import forest, style
 from moralscale.figures.data import FigureData
 from moralscale.records import configs_of
@@ -55,8 +56,7 @@ def _ratings(ax: Axes, data: FigureData) -> None:
 def _contrast(ax: Axes, data: FigureData) -> None:
     place: dict[str, Any] = {"transform": ax.transAxes, "ha": "right", "va": "bottom"}
     if "anchoring" not in data.quantities:
-        text = "no anchoring contrast: this corpus has no +2/-1 beside +1/+1 composites"
-        ax.text(0.98, 0.04, style.signed(text), color=style.MUTED, **place)
+        ax.text(0.98, 0.04, style.signed(NO_ANCHORING), color=style.MUTED, **place)
         return
     here = {key: float(value) for key, value in data.summary("anchoring", elo=True).items()}
     numbers = f"{here['mean']:+.0f} [{here['low']:+.0f}, {here['high']:+.0f}]"

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from test_scenes import faults
 
 from moralscale.answers import parse_answer
@@ -55,13 +56,22 @@ CORPORA = {
     "mfq2": (None, True),
     "two levels": (corpus(("care", "ubuntu", "purity"), (-1, 1)), False),
     "seven levels": (corpus(("loyalty", "care"), range(-3, 4)), True),
-    "good alone": (corpus(("care", "loyalty", "x_1"), (0, 1, 2)), False),
 }
+
+
+def scattered(truth):
+    """Two chains of 20 draws around a truth."""
+    rng = np.random.default_rng(0)
+    draws = xr.Dataset(coords={"chain": [0, 1], "draw": np.arange(20), **truth.coords})
+    for name in ("theta", "phi", "alpha", "beta", "beta_judge", "position_bias_judge"):
+        spread = 0.05 * rng.standard_normal((2, 20, *truth[name].shape))
+        draws[name] = (("chain", "draw", *truth[name].dims), truth[name].values + spread)
+    return draws
 
 
 @pytest.fixture(scope="module", params=CORPORA)
 def world(request, answered):
-    """A corpus, its composites, what was planted, what was answered, and a fit without sampling."""
+    """A corpus, its composites, what was planted and answered, and draws around what was planted."""
     scenes, contrast = CORPORA[request.param]
     if scenes is None:
         scenes = load_scenes(ROOT / "examples/mfq2/scenes.csv")
@@ -71,10 +81,7 @@ def world(request, answered):
     counts = {Arena.SINGLE: 450, Arena.COMPOSITE: 750, Arena.BRIDGE: 240}
     table = answered(truth, scenes, composites, counts, seed=2)
     arrays = make_arrays(table, scenes, composites, data="bridged")
-    problem = Problem(
-        arrays, load_priors(ROOT / "config/priors/default.yaml"), get_rule("compressed")
-    )
-    draws = quantities(solve(problem, seed=1).draws(30, seed=1), arrays.estimands)
+    draws = quantities(scattered(truth), arrays.estimands)
     return {
         "scenes": scenes,
         "composites": composites,
@@ -166,6 +173,24 @@ def test_a_fit_goes_through_tables_figures_and_report(world, tmp_path):
     assert ("No anchoring contrast" in said["intensity_sums"]) != world["contrast"]
 
 
+def test_a_corpus_of_two_levels_is_fitted(answered):
+    """Without sampling: the same equations by another method, in seconds."""
+    scenes, _ = CORPORA["two levels"]
+    composites = make_composites(scenes, realisations=2, seed=2)
+    truth = simulate_panel(Panel(judges=3, convergence=0.9), scenes, composites, JUDGES, seed=4)
+    counts = {Arena.SINGLE: 3000, Arena.COMPOSITE: 3000, Arena.BRIDGE: 1500}
+    table = answered(truth, scenes, composites, counts, seed=2)
+    arrays = make_arrays(table, scenes, composites, data="bridged")
+    priors = load_priors(ROOT / "config/priors/default.yaml")
+    fit = solve(Problem(arrays, priors, get_rule("compressed")), seed=1)
+    found = quantities(fit.draws(200, seed=1), arrays.estimands)
+    low, high = np.quantile(found["slope"], [0.001, 0.999])
+    assert low < 0.862 < high
+    assert 0.5 < low < high < 1.3
+    strength = found["scene_strength"].mean(("chain", "draw")).values
+    assert np.corrcoef(strength, truth["mu"].values)[0, 1] > 0.9
+
+
 def test_missing_comparisons_are_counted_by_the_corpus_s_own_levels(world):
     table = world["judgments"].copy()
     table["attempts"] = 1
@@ -181,9 +206,7 @@ def test_missing_comparisons_are_counted_by_the_corpus_s_own_levels(world):
 def test_a_contrast_that_no_composite_has_cannot_be_planted():
     scenes = CORPORA["two levels"][0]
     composites = make_composites(scenes, realisations=1, seed=2)
-    with pytest.raises(
-        ModelError, match=r"cannot show the planted .* plant 0"
-    ):
+    with pytest.raises(ModelError, match=r"cannot show the planted .* plant 0"):
         simulate_panel(Panel(judges=3, anchoring=35), scenes, composites, JUDGES, seed=4)
 
 

@@ -66,7 +66,7 @@ NAVIGATION = {
         "docs/calibration",
         "scenarios/README",
     ],
-    "Looking": ["docs/inspection", "results/README", "docs/data", "docs/api"],
+    "Looking": ["docs/inspection", "results/README", "docs/data", "docs/dictionary", "docs/api"],
     "The project": ["ARCHITECTURE", "CHANGELOG"],
 }
 

@@ -114,5 +114,6 @@ def copy_first_page(app, fault):
 
 def setup(app):
     """Connect the hooks."""
+    app.connect("env-get-outdated", lambda *_: [root_doc])  # new pages make no other page new
     app.connect("source-read", complete)
     app.connect("build-finished", copy_first_page)

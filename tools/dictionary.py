@@ -34,8 +34,8 @@ INTRODUCTION = """\
 
 Every table of a run: its rows, and type, unit and meaning of each column. Where files lie and how
 they are read: [data.md](data.md). `int` is 64 bits, text is UTF-8; RUN, FIT, ARENA, JUDGE, RULE and
-PRIOR stand for names, FIT for `DATA/RULE/PRIOR`, such as `bridged/compressed/default`. File names of
-what was drawn from simulated data hold `.simulated`.
+PRIOR stand for names, FIT for `DATA/RULE/PRIOR`, such as `bridged/compressed/default`. File names
+of what was drawn from simulated data hold `.simulated`.
 
 This page is made by `make generate` from `docs/dictionary.yaml`, the schemas in `src` and the
 definitions of quantities; tests hold it against files that a run wrote.

@@ -131,6 +131,13 @@ def schedules(wildcards):
     ]
 
 
+def planned(wildcards):
+    """What a run asks; of imported judgments, what somebody asked."""
+    return schedules(wildcards) or [
+        f"results/{wildcards.run}/judgments/judgments.parquet"
+    ]
+
+
 def shards(wildcards):
     """Judgments of every judge of a run, or of its file."""
     if is_imported(wildcards.run):

@@ -1,7 +1,8 @@
 """Write what follows from other files: ``make generate``; a test fails where one is out of date.
 
 - ``environment.yml`` from ``pyproject.toml``;
-- ``workflow/schemas/*.json`` and the key tables of ``config/README.md`` from `moralscale.config`.
+- ``workflow/schemas/*.json`` and the key tables of ``config/README.md`` from `moralscale.config`;
+- ``docs/dictionary.md`` from ``docs/dictionary.yaml`` and what it is checked against.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 import yaml
 from pydantic import TypeAdapter
 
+import dictionary
 from moralscale.config import Config, Judge, Name
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -60,6 +62,7 @@ def generated(root: Path) -> dict[Path, str]:
         root / "environment.yml": environment((root / "pyproject.toml").read_text("utf-8")),
         root / "workflow/schemas/config.schema.json": as_json(config),
         root / "workflow/schemas/judges.schema.json": as_json(judges),
+        root / "docs/dictionary.md": dictionary.page(root),
         readme: text,
     }
 

@@ -59,8 +59,8 @@ rule report:
 
 rule manifest:
     input:
-        scenes=CONFIG.scenes,
-        prompts=PROMPTS,
+        scenes=corpus_of,
+        prompts=prompt_files,
         priors=expand("config/priors/{prior}.yaml", prior=CONFIG.fits.priors),
         published="config/published.yaml",
         truth=truth_of,

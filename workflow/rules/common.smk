@@ -219,6 +219,13 @@ def check_keys_of_runs():
         sys.exit(USER_ERROR)
 
 
+def settings_of_real_judges(wildcards):
+    """Files that say how real judges are reached and what they cost."""
+    if CONFIG.runs[wildcards.run].origin is not Origin.LIVE:
+        return []
+    return [CONFIG.judges_file, CONFIG.prices_file]
+
+
 def run_budget(wildcards):
     """What all judges of a run may cost together."""
     return CONFIG.runs[wildcards.run].budget

@@ -45,7 +45,7 @@ def shown_at(width, *arguments):
 
 def test_help_is_one_screen_under_headings():
     lines = shown_at(80, "--help").splitlines()
-    assert len(lines) <= 32
+    assert len(lines) <= 34
     assert max(map(len, lines)) <= 80
     # One line a command: where a summary wraps, the screen is too small for the next command.
     for panel, names in PANELS.items():

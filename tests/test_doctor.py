@@ -67,10 +67,10 @@ def test_a_key_that_is_set_is_never_shown(project, monkeypatch, capsys):
 
 def test_a_fault_of_the_configuration_is_a_finding(project):
     path = project / "config/config.yaml"
-    path.write_text(path.read_text().replace("panel: small", "panel: smal"))
+    path.write_text(path.read_text().replace("panel: small", "panel: smaal"))
     found = state_of(diagnose(), "configuration")
     assert found.state is State.MISSING
-    assert "unknown panel 'smal'" in found.text
+    assert "unknown panel 'smaal'" in found.text
     assert "small" in found.mend
 
 

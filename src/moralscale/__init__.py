@@ -32,6 +32,8 @@ _PUBLIC: dict[str, str] = {
     "power_table": "moralscale.power",
     "new_project": "moralscale.scaffold",
     "diagnose": "moralscale.doctor",
+    "verify": "moralscale.provenance",
+    "archive_run": "moralscale.provenance",
 }
 
 __all__ = ["__version__", *_PUBLIC]

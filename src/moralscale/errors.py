@@ -15,7 +15,8 @@
     ├── JudgmentError      a table of judgments
     ├── ModelError         data and model do not fit each other
     │   └── UnboundedError     maximum likelihood has no finite estimate
-    └── GateError          a fit that did not pass its checks
+    ├── GateError          a fit that did not pass its checks
+    └── ProvenanceError    files that are not what their manifest says
 
 The command line prints any of these in a line or two and exits with 2.
 """
@@ -128,6 +129,10 @@ class UnboundedError(ModelError):
 
 class GateError(MoralscaleError):
     """A fit did not pass the checks that gate it."""
+
+
+class ProvenanceError(MoralscaleError):
+    """Files are not what their manifest says, or there is no manifest."""
 
 
 def on_one_line(text: str) -> str:

@@ -15,6 +15,7 @@ from nbclient import NotebookClient
 
 import dictionary
 from moralscale.printing import number
+from moralscale.provenance import verify
 
 ROOT = Path(__file__).parents[2]
 CONFIG, SCENES = "config/config.yaml", "scenarios/scenes.csv"
@@ -259,3 +260,24 @@ def test_terminal_notebook_and_report_agree_to_the_printed_digit(finished, monke
     macros = (results / "numbers/macros.tex").read_text(encoding="utf-8")
     beta = rows["beta, compression slope"]
     assert f"moralscale@bridged.beta\\endcsname{{{number(beta['mean'], 'ratio')}}}" in macros
+
+
+def test_every_file_of_a_run_is_listed_and_one_flipped_byte_of_any_is_found(finished, tmp_path):
+    assert verify(finished / "results/quick").passed
+    copy = shutil.copytree(finished, tmp_path / "copy")
+    run = copy / "results/quick"
+    listed = [path for path in run.rglob("*") if path.is_file() and path.stat().st_size]
+    unlisted = {".snakemake_timestamp", "manifest.json"}
+    flipped = [p for p in listed if p.name not in unlisted and p.suffix != ".lock"]
+    for path in flipped:
+        content = bytearray(path.read_bytes())
+        content[len(content) // 2] ^= 1
+        path.write_bytes(content)
+    changed = verify(run).changed
+    assert set(changed) == {str(path.relative_to(copy)) for path in flipped}
+
+
+def test_a_run_becomes_an_archive_that_can_be_verified(finished):
+    done = snakemake(finished, "crate", "--configfile", "config/quick.yaml")
+    assert done.returncode == 0, done.stderr[-5000:]
+    assert verify(finished / "results/crates/quick.zip").passed

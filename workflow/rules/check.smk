@@ -63,7 +63,7 @@ rule predictive:
 
 rule prior_predictive:
     input:
-        scenes=CONFIG.scenes,
+        scenes=corpus_of,
         composites="results/{run}/design/composites.parquet",
         schedules=planned,
         priors="config/priors/{prior}.yaml",

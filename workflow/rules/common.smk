@@ -27,9 +27,11 @@ def validated_config():
         for path in workflow.configfiles:
             load_yaml(path)  # Snakemake's reader lets the last of two equal keys win
         valid = load_config(config, source=source)
-        load_scenes(valid.scenes)
-        for name in valid.design.prompts:
-            load_template(f"config/prompts/{name}.yaml")
+        for run in valid.runs:
+            load_scenes(valid.scenes_of(run))
+            for name in valid.prompts_of(run):
+                path, language = f"config/prompts/{name}.yaml", valid.language_of(run)
+                load_template(path, language=language)
         named = {judge for run in valid.runs.values() for judge in run.judges}
         library = load_judges(valid.judges_file) if named else {}
         for judge in sorted(named):
@@ -45,7 +47,6 @@ def validated_config():
 CONFIG = validated_config()
 SETTINGS = CONFIG.model_dump(mode="json")
 ARENAS = [arena.value for arena in Arena]
-PROMPTS = [f"config/prompts/{name}.yaml" for name in CONFIG.design.prompts]
 #: Figures of every fit: those of moralscale.figures, which is slow to import.
 FIGURES = [
     "composites",
@@ -82,6 +83,26 @@ wildcard_constraints:
     alternative="[A-Za-z0-9._-]+",
     fit="(study|bridged)/[a-z_]+/[A-Za-z0-9._-]+",
     mark=r"(\.simulated)?",
+
+
+def corpus_of(wildcards):
+    """The corpus of a run."""
+    return CONFIG.scenes_of(wildcards.run)
+
+
+def prompts_of(wildcards):
+    """Names of the prompt templates of a run."""
+    return list(CONFIG.prompts_of(wildcards.run))
+
+
+def prompt_files(wildcards):
+    """The prompt templates of a run."""
+    return [f"config/prompts/{name}.yaml" for name in prompts_of(wildcards)]
+
+
+def first_prompt(wildcards):
+    """The prompt template that a probe uses."""
+    return prompt_files(wildcards)[0]
 
 
 def is_simulated(run):
@@ -203,6 +224,13 @@ def check_keys_of_runs():
     except MoralscaleError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(USER_ERROR)
+
+
+def settings_of_real_judges(wildcards):
+    """Files that say how real judges are reached and what they cost."""
+    if CONFIG.runs[wildcards.run].origin is not Origin.LIVE:
+        return []
+    return [CONFIG.judges_file, CONFIG.prices_file]
 
 
 def run_budget(wildcards):
@@ -361,7 +389,7 @@ def leave_out(run):
     several = {
         "judge": len(CONFIG.judge_names(run)) != 1,  # a file of judgments names its own
         "foundation": True,
-        "prompt": len(CONFIG.design.prompts) > 1,
+        "prompt": len(CONFIG.prompts_of(run)) > 1,
     }
     return [kind for kind in kinds if several[kind]]
 

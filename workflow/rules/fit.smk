@@ -9,7 +9,7 @@ Outputs: results/{run}/fits/{data}/{composition}/{prior}/ with posterior.nc, qua
 rule fit:
     input:
         judgments="results/{run}/judgments/judgments.parquet",
-        scenes=CONFIG.scenes,
+        scenes=corpus_of,
         composites="results/{run}/design/composites.parquet",
         priors="config/priors/{prior}.yaml",
     output:
@@ -33,7 +33,7 @@ rule fit:
 rule project:
     input:
         posterior="results/{run}/fits/{fit}/posterior.nc",
-        scenes=CONFIG.scenes,
+        scenes=corpus_of,
         composites="results/{run}/design/composites.parquet",
     output:
         quantities="results/{run}/fits/{fit}/quantities.nc",

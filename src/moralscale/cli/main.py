@@ -22,7 +22,7 @@ PANELS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "Begin": ("new", "doctor", "rate"),
         "Collect": ("power", "estimate", "probe"),
-        "Fit and look": ("fit", "check", "compare", "summary", "compare-runs"),
+        "Fit and look": ("fit", "check", "compare", "summary", "compare-runs", "verify", "archive"),
     }
 )
 COMMANDS: tuple[str, ...] = tuple(name for names in PANELS.values() for name in names)

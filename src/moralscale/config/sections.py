@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import (
@@ -61,6 +62,12 @@ def _without_blanks(model: str) -> str:
     return model
 
 
+def _is_language(code: str) -> str:
+    if not re.fullmatch(LANGUAGE_PATTERN, code):
+        raise ValueError(f"'{code}' is no code of a language; write one such as en or fr")
+    return code
+
+
 #: Names that become file names: nothing that could leave the results folder.
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=64)]
@@ -69,6 +76,9 @@ Interval = Annotated[
     tuple[float, float], Field(description="Lower and upper bound."), AfterValidator(_ascending)
 ]
 Names = Annotated[tuple[Name, ...], AfterValidator(_distinct)]
+#: A code as of BCP 47: en, fr, pt-BR.
+LANGUAGE_PATTERN = r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*"
+Language = Annotated[str, AfterValidator(_is_language)]
 
 
 class Section(BaseModel):
@@ -235,6 +245,15 @@ class Run(Section):
     judges: Names = Field((), description="Names of real judges in `judges_file`.")
     import_: Import | None = Field(
         None, alias="import", description="Judgments that were collected elsewhere."
+    )
+    scenes: str | None = Field(
+        None, min_length=1, description="The run's own corpus; `null` for `scenes` below."
+    )
+    language: Language | None = Field(
+        None, description="Language of the run's corpus and prompts; `null` for `language` below."
+    )
+    prompts: Names = Field(
+        (), description="The run's own prompt templates; `[]` for those of `design.prompts`."
     )
     budget: float | None = Field(
         None,
@@ -625,7 +644,14 @@ class Config(Section):
 
     runs: dict[Name, Run] = Field(min_length=1, description="The panels to judge, by run name.")
     seed: int = Field(20260611, ge=0, lt=2**63, description="Seed of everything random.")
-    scenes: str = Field("scenarios/scenes.csv", description="The corpus.")
+    scenes: str = Field(
+        "scenarios/scenes.csv",
+        description="The corpus. Foundations and intensities are those that it has "
+        "(docs/corpora.md).",
+    )
+    language: Language = Field(
+        "en", description="Language of the corpus, which every prompt must be in."
+    )
     judges_file: str = Field("config/judges.yaml", description="Where real judges are described.")
     prices_file: str = Field("config/prices.yaml", description="What tokens cost.")
     panels: dict[Name, Panel] = Field(default={}, description="Simulated panels, by name.")
@@ -648,6 +674,18 @@ class Config(Section):
     )
     audit: Audit = Field(Audit(), description="Grid of the audit in the default run.")
     audit_full: Audit = Field(FULL_AUDIT, description="Grid of the audit of `snakemake audit`.")
+
+    def scenes_of(self, run: str) -> str:
+        """Path of the corpus of `run`."""
+        return self.runs[run].scenes or self.scenes
+
+    def language_of(self, run: str) -> str:
+        """Language of the corpus and of the prompts of `run`."""
+        return self.runs[run].language or self.language
+
+    def prompts_of(self, run: str) -> tuple[str, ...]:
+        """Names of the prompt templates of `run`."""
+        return self.runs[run].prompts or self.design.prompts
 
     def judge_names(self, run: str) -> tuple[str, ...]:
         """Names of the judges of `run`; none where its file of judgments names them."""

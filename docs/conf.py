@@ -66,7 +66,14 @@ NAVIGATION = {
         "docs/calibration",
         "scenarios/README",
     ],
-    "Looking": ["docs/inspection", "results/README", "docs/data", "docs/dictionary", "docs/api"],
+    "Looking": [
+        "docs/inspection",
+        "docs/provenance",
+        "results/README",
+        "docs/data",
+        "docs/dictionary",
+        "docs/api",
+    ],
     "The project": ["ARCHITECTURE", "CHANGELOG"],
 }
 

@@ -15,7 +15,7 @@ ifneq ($(works),True)
 $(shell rm -f $(READY))
 endif
 
-.PHONY: help reproduce local test lint docs environment generate lock clean
+.PHONY: help reproduce local test lint docs dist environment generate lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1:/p' Makefile | awk -F: '{printf "make %-12s %s\n", $$1, $$2}'
@@ -42,6 +42,11 @@ lint: $(READY)  ## style, types, import layers, workflow, spelling, links of the
 
 docs: $(READY)  ## the documentation as a site, build/site/index.html
 	$(site)
+
+dist: $(READY)  ## wheel and source distribution, checked, in dist/
+	@rm -rf dist
+	$(in_venv) python -m build --no-isolation
+	$(in_venv) twine check --strict dist/*
 
 environment: $(READY)  ## .venv alone
 

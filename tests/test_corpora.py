@@ -181,9 +181,7 @@ def test_missing_comparisons_are_counted_by_the_corpus_s_own_levels(world):
 def test_a_contrast_that_no_composite_has_cannot_be_planted():
     scenes = CORPORA["two levels"][0]
     composites = make_composites(scenes, realisations=1, seed=2)
-    with pytest.raises(
-        ModelError, match=r"cannot show the planted .* plant 0"
-    ):
+    with pytest.raises(ModelError, match=r"cannot show the planted .* plant 0"):
         simulate_panel(Panel(judges=3, anchoring=35), scenes, composites, JUDGES, seed=4)
 
 

@@ -110,7 +110,7 @@ def load_template(path: str | Path, *, language: str | None = None) -> PromptTem
 
 
 def render(template: PromptTemplate, first: Sequence[str], second: Sequence[str]) -> Prompt:
-    """Render what a judge sees of one comparison.
+    r"""Render what a judge sees of one comparison.
 
     Parameters
     ----------
@@ -128,6 +128,17 @@ def render(template: PromptTemplate, first: Sequence[str], second: Sequence[str]
     ------
     SceneError
         If an option has no act, or an act is blank or spans several lines.
+
+    Examples
+    --------
+    >>> text = "{first_label}:\n{first}\n{second_label}:\n{second}"
+    >>> template = PromptTemplate("short", ("A", "B"), "", text)
+    >>> print(render(template, ["They lied."], ["They lent a bike.", "They left."]).user)
+    A:
+    - They lied.
+    B:
+    - They lent a bike.
+    - They left.
     """
     values = {
         "first": _act_lines(first, "first"),

@@ -72,6 +72,13 @@ def load_scenes(path: str | Path) -> pd.DataFrame:
     SceneError
         The file cannot be read, its columns are not the five above, or a row is not valid. The
         error names the first such row by its line in the file, as an editor counts.
+
+    Examples
+    --------
+    >>> from moralscale.resources import project_folder
+    >>> corpus = load_scenes(project_folder() / "scenarios/scenes.csv")
+    >>> corpus["intensity"].value_counts().sort_index().to_dict()
+    {-2: 46, -1: 46, 0: 45, 1: 46, 2: 46}
     """
     path = Path(path)
     header, rows = _read_records(path)

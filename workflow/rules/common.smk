@@ -166,6 +166,13 @@ def schedules(wildcards):
     ]
 
 
+def planned(wildcards):
+    """What a run asks; of imported judgments, what somebody asked."""
+    return schedules(wildcards) or [
+        f"results/{wildcards.run}/judgments/judgments.parquet"
+    ]
+
+
 def shards(wildcards):
     """Judgments of every judge of a run, or of its file."""
     if is_imported(wildcards.run):
@@ -231,6 +238,13 @@ def check_keys_of_runs():
     except MoralscaleError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(USER_ERROR)
+
+
+def settings_of_real_judges(wildcards):
+    """Files that say how real judges are reached and what they cost."""
+    if CONFIG.runs[wildcards.run].origin is not Origin.LIVE:
+        return []
+    return [CONFIG.judges_file, CONFIG.prices_file]
 
 
 def run_budget(wildcards):

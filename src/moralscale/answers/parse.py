@@ -109,6 +109,15 @@ def parse_answer(text: str, labels: Sequence[str] = ("A", "B"), stop: str = "sto
         If the labels are not two different words.
     JudgmentError
         If the stop reason is unknown.
+
+    Examples
+    --------
+    >>> parse_answer("**B**, since a life was at stake.").outcome.value
+    'second'
+    >>> parse_answer("I cannot choose between two lives.").outcome.value
+    'refusal'
+    >>> parse_answer("Person A stole, person B lied.").outcome.value
+    'ambiguous'
     """
     names = options(*_plain_labels(labels))
     if stop not in STOPS:

@@ -150,7 +150,18 @@ def load_judges(path: str | Path) -> dict[str, Judge]:
 
 
 def validate[S: Section](section: type[S], data: Any, *, source: str) -> S:
-    """Validate `data` as a `section`; the first fault becomes a `ConfigError`."""
+    """Validate `data` as a `section`; the first fault becomes a `ConfigError`.
+
+    Examples
+    --------
+    >>> from moralscale.config import Sampler
+    >>> validate(Sampler, {"draws": 500}, source="run.yaml, sampler").draws
+    500
+    >>> validate(Sampler, {"drawss": 500}, source="run.yaml, sampler")
+    Traceback (most recent call last):
+        ...
+    moralscale.errors.ConfigError: run.yaml, sampler, drawss: unknown key 'drawss'; did you mean ...
+    """
     try:
         return section.model_validate(data)
     except ValidationError as error:

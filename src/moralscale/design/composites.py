@@ -43,6 +43,15 @@ def make_composites(scenes: pd.DataFrame, *, realisations: int, seed: int) -> pd
     ------
     DesignError
         No realisations, less than two foundations, or a cell without scenes.
+
+    Examples
+    --------
+    >>> from moralscale.resources import project_folder
+    >>> from moralscale.scenes import load_scenes
+    >>> corpus = load_scenes(project_folder() / "scenarios/scenes.csv")
+    >>> composites = make_composites(corpus, realisations=1, seed=1)
+    >>> len(composites), composites["composite_id"][0]
+    (160, 'care-2.fairness-2.r1')
     """
     if realisations < 1:
         what = f"realisations is {realisations}"

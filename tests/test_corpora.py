@@ -71,7 +71,7 @@ def scattered(truth):
 
 @pytest.fixture(scope="module", params=CORPORA)
 def world(request, answered):
-    """A corpus, its composites, what was planted and answered, and draws around what was planted."""
+    """A corpus, its composites, what was planted and answered, and draws around the former."""
     scenes, contrast = CORPORA[request.param]
     if scenes is None:
         scenes = load_scenes(ROOT / "examples/mfq2/scenes.csv")

@@ -109,13 +109,10 @@ def _scene_strengths(arrays: Arrays, priors: Priors, centred: bool) -> Any:
     off_line = null_space(intensities[None, :])
     slope = draw("intensity_slope")
     if centred:
-        tilt = pm.ZeroSumNormal(
-            "slope_deviation", sigma=draw("intensity_slope_sd"), dims="foundation"
-        )
-        cell = pm.Normal("cell_deviation", 0, draw("cell_sd"), shape=(n_foundations, 4))
+        tilt = _zero_sum("slope_deviation", "foundation", draw("intensity_slope_sd"))
     else:
         tilt = draw("intensity_slope_sd") * _zero_sum("slope_z", "foundation")
-        cell = draw("cell_sd") * pm.Normal("cell_z", shape=(n_foundations, 4))
+    cell = draw("cell_sd") * pm.Normal("cell_z", shape=(n_foundations, 4))
     kappa = (slope + tilt)[:, None] * intensities + cell @ off_line.T
     mean = kappa[arrays.foundation_idx, arrays.intensity - coords["intensity"][0]]
     if centred:
@@ -125,11 +122,11 @@ def _scene_strengths(arrays: Arrays, priors: Priors, centred: bool) -> Any:
     mu = pm.Deterministic("mu", mu - mu.mean(), dims="scene")
     if len(arrays.coords["judge"]) == 1:
         return pm.Deterministic("theta", mu[None, :], dims=("judge", "scene"))
-    consistency = pm.Deterministic(
-        "consistency",
-        pt.exp(draw("consistency_sd") * _zero_sum("consistency_z", "judge")),
-        dims="judge",
-    )
+    if centred:
+        log_consistency = _zero_sum("consistency_deviation", "judge", draw("consistency_sd"))
+    else:
+        log_consistency = draw("consistency_sd") * _zero_sum("consistency_z", "judge")
+    consistency = pm.Deterministic("consistency", pt.exp(log_consistency), dims="judge")
     own = draw("judge_sd") * pm.Normal("judge_z", dims=("judge", "scene"))
     theta = consistency[:, None] * mu + own - own.mean(axis=1, keepdims=True)
     return pm.Deterministic("theta", theta, dims=("judge", "scene"))
@@ -195,8 +192,8 @@ def _over_judges(name: str, arrays: Arrays, priors: Priors, *, centred: bool = F
     return pm.Deterministic(f"{name}_judge", value, dims="judge")
 
 
-def _zero_sum(name: str, dim: str) -> Any:
-    return pm.ZeroSumNormal(name, dims=dim)
+def _zero_sum(name: str, dim: str, sd: Any = 1.0) -> Any:
+    return pm.ZeroSumNormal(name, sigma=sd, dims=dim)
 
 
 def _prior_draws(priors: Priors) -> Callable[[str], Any]:

@@ -47,17 +47,17 @@ COMBINATIONS = [
     )
 ]
 SUM_TO_ZERO = {
-    *("slope_deviation", "slope_z", "gamma_z", "consistency_deviation", "consistency_z"),
+    *("intensity_slope_z", "gamma_z", "consistency_deviation", "consistency_z"),
 }
 SEVERAL = {
-    *("intensity_slope", "intensity_slope_sd", "slope_deviation", "cell_sd", "cell_z"),
+    *("intensity_slope", "intensity_slope_sd", "intensity_slope_z", "cell_sd", "cell_z"),
     *("scene_sd", "scene_level", "consistency_sd", "consistency_deviation", "judge_sd", "judge_z"),
     *("gamma_sd", "gamma_z", "gamma_judge_sd", "gamma_judge_z", "config_sd", "config_z"),
     *("profile_sd", "profile_z", "composite_sd", "composite_z"),
     *("position_bias", "position_bias_sd", "position_bias_judge"),
 }
 ONE = {
-    *("intensity_slope", "intensity_slope_sd", "slope_deviation", "cell_sd", "cell_z"),
+    *("intensity_slope", "intensity_slope_sd", "intensity_slope_z", "cell_sd", "cell_z"),
     *("scene_sd", "scene_level", "gamma_sd", "gamma_z", "config_sd", "config_z"),
     *("profile_sd", "profile_z", "position_bias"),
 }
@@ -89,13 +89,7 @@ def draw_values(model, seed=0):
         z = rng.normal(size=tuple(shape))
         if rv.name.endswith(("_sd", "composite_consistency", "bridge_consistency")):
             z = np.exp(0.4 * z - 0.7)
-        elif rv.name in {
-            "slope_deviation",
-            "slope_z",
-            "consistency_deviation",
-            "consistency_z",
-            "gamma_z",
-        }:
+        elif rv.name in SUM_TO_ZERO:
             z = z - z.mean()
         values[rv.name] = z
     return values
@@ -267,7 +261,7 @@ def plain_cell_means(v, arrays):
     """Mean strength of each scene's cell: a line in the intensity, and deviations across it."""
     # The choice of an orthonormal basis is free, so it is taken from the model's building block.
     off_line = null_space(np.array([[-2.0, -1.0, 0.0, 1.0, 2.0]]))
-    slope = v["intensity_slope"] + v["slope_deviation"]
+    slope = v["intensity_slope"] + v["intensity_slope_sd"] * v["intensity_slope_z"]
     means = []
     for f, i in zip(arrays.foundation_idx, arrays.intensity, strict=True):
         deviation = sum(off_line[i + 2, k] * v["cell_sd"] * v["cell_z"][f, k] for k in range(4))
@@ -310,12 +304,9 @@ def plain_log_prior(values, arrays):
             total += stats.norm.logpdf(x, *normal[name])
         elif name == "position_bias_judge":
             total += stats.norm.logpdf(x, values["position_bias"], values["position_bias_sd"]).sum()
-        elif name in {"slope_deviation", "consistency_deviation", "gamma_z"}:
+        elif name in SUM_TO_ZERO:
             # Normal on the (n - 1)-dimensional plane of vectors that sum to zero.
-            spread = dict(
-                slope_deviation="intensity_slope_sd", consistency_deviation="consistency_sd"
-            )
-            sd = values[spread[name]] if name in spread else 1.0
+            sd = values["consistency_sd"] if name == "consistency_deviation" else 1.0
             total += -0.5 * ((x / sd) ** 2).sum() - (len(x) - 1) * np.log(np.sqrt(2 * np.pi) * sd)
         elif name == "scene_level":
             cells = plain_cell_means(values, arrays)
@@ -598,12 +589,10 @@ def test_standardised_scenes_are_the_same_model(arrays, priors):
         for choice in (True, False)
     )
     v = draw_values(standard, 9)
-    moved = {k: x for k, x in v.items() if k not in {"slope_z", "scene_z", "consistency_z"}}
-    moved["slope_deviation"] = v["intensity_slope_sd"] * v["slope_z"]
+    moved = {k: x for k, x in v.items() if k not in {"scene_z", "consistency_z"}}
     moved["scene_level"] = plain_cell_means(moved, tables) + v["scene_sd"] * v["scene_z"]
     moved["consistency_deviation"] = v["consistency_sd"] * v["consistency_z"]
-    jacobian = 4 * np.log(v["intensity_slope_sd"]) + 2 * np.log(v["consistency_sd"])
-    jacobian += len(tables.intensity) * np.log(v["scene_sd"])
+    jacobian = 2 * np.log(v["consistency_sd"]) + len(tables.intensity) * np.log(v["scene_sd"])
     one, other = log_density(standard)(v), log_density(centred)(moved)
     assert one[1] == pytest.approx(other[1], abs=1e-8)
     assert one[0] == pytest.approx(other[0] + jacobian, abs=1e-8)

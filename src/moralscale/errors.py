@@ -148,7 +148,13 @@ def shortened(text: str, most: int = 80) -> str:
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """Name the mend for a misspelt name: the nearest known one, or all of them."""
+    """Name the mend for a misspelt name: the nearest known one, or all of them.
+
+    Examples
+    --------
+    >>> suggestion("caer", ["care", "fairness"])
+    "did you mean 'care'?"
+    """
     known = list(known)
     near = difflib.get_close_matches(name, known, n=1)
     if near:

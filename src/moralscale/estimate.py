@@ -100,7 +100,7 @@ def estimate_cost(config: Config, *, root: str | Path = ".") -> list[Estimate]:
     prices = load_prices(root / config.prices_file)
     found = []
     for name, run in live.items():
-        for judge, asks in questions(config, run.judges, root):
+        for judge, asks in questions(config, name, root):
             description = library[judge]
             journal = root / f"results/{name}/journal/{judge}.jsonl"
             budget = description.budget or run.judge_budget
@@ -109,10 +109,10 @@ def estimate_cost(config: Config, *, root: str | Path = ".") -> list[Estimate]:
     return found
 
 
-def questions(config: Config, judges: tuple[str, ...], root: Path) -> Iterator[tuple[str, Asks]]:
+def questions(config: Config, run: str, root: Path) -> Iterator[tuple[str, Asks]]:
     """Yield every judge's questions, over all arenas: those that the workflow would ask."""
-    scenes = load_scenes(root / config.scenes)
-    design = config.design
+    scenes = load_scenes(root / config.scenes_of(run))
+    design, judges, prompts = config.design, config.judge_names(run), config.prompts_of(run)
     composites = make_composites(scenes, realisations=design.realisations, seed=config.seed)
     counts = design.judgments.model_dump()
     schedule = pd.concat(
@@ -123,7 +123,7 @@ def questions(config: Config, judges: tuple[str, ...], root: Path) -> Iterator[t
             judges,
             judgments=counts[arena],
             repeats=design.repeats,
-            prompts=design.prompts,
+            prompts=prompts,
             orders=design.orders,
             seed=config.seed,
         )
@@ -131,7 +131,8 @@ def questions(config: Config, judges: tuple[str, ...], root: Path) -> Iterator[t
         if counts[arena]
     )
     templates = {
-        name: load_template(root / f"config/prompts/{name}.yaml") for name in design.prompts
+        name: load_template(root / f"config/prompts/{name}.yaml", language=config.language_of(run))
+        for name in prompts
     }
     for judge in judges:
         own = schedule[schedule["judge"] == judge]

@@ -69,7 +69,8 @@ def expected_widths(
     Returns
     -------
     dict
-        Width by name of `TARGETS`; of the residual, the mean over foundations.
+        Width by name of `TARGETS`; of the residual, the mean over foundations; of the anchoring
+        contrast not a number where the composites do not have one.
 
     Raises
     ------
@@ -94,9 +95,10 @@ def expected_widths(
         strengths(problem, (x[:, None] + spread).T, np.tile(log_sd, (_DRAWS, 1))), arrays.estimands
     )
     residual = draws["foundation_residual"].std(("chain", "draw")).mean()
+    contrast = draws["anchoring_adjusted"].std() if "anchoring_adjusted" in draws else np.nan
     return {
         "beta": LENGTH * float(draws["slope"].std()),
-        "anchoring": LENGTH * ELO_PER_LOGIT * float(draws["anchoring_adjusted"].std()),
+        "anchoring": LENGTH * ELO_PER_LOGIT * float(contrast),
         "residual": LENGTH * ELO_PER_LOGIT * float(residual),
     }
 
@@ -180,6 +182,8 @@ def needed(table: pd.DataFrame, wanted: Mapping[str, float]) -> pd.DataFrame:
     for name in wanted:
         if name not in TARGETS:
             raise ModelError(f"unknown target '{name}'", mend=suggestion(name, TARGETS))
+        if table[name].isna().all():
+            raise ModelError(f"these composites have no {name}", mend="leave it out")
     rows = []
     for share, group in table.groupby("share"):
         sizes = [_size_for(group, name, width) for name, width in wanted.items()]

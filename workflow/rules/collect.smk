@@ -19,10 +19,10 @@ if not jobs_share_files():
 
 rule collect:
     input:
-        scenes=CONFIG.scenes,
+        scenes=corpus_of,
         composites="results/{run}/design/composites.parquet",
         schedules=schedules,
-        prompts=PROMPTS,
+        prompts=prompt_files,
         truth=truth_of,
         # Nothing is asked, or paid, for a fit whose priors are not valid; new priors ask nothing anew.
         priors=ancient("results/{run}/design/priors.yaml"),
@@ -46,7 +46,7 @@ rule collect:
 rule import_judgments:
     input:
         file=imported_file,
-        scenes=CONFIG.scenes,
+        scenes=corpus_of,
         composites="results/{run}/design/composites.parquet",
     output:
         "results/{run}/judgments/imported.parquet",

@@ -9,8 +9,8 @@ Outputs: results/{run}/manifest.json, results/crates/{run}.zip.
 
 rule manifest:
     input:
-        scenes=CONFIG.scenes,
-        prompts=PROMPTS,
+        scenes=corpus_of,
+        prompts=prompt_files,
         priors=expand("config/priors/{prior}.yaml", prior=CONFIG.fits.priors),
         published="config/published.yaml",
         real=settings_of_real_judges,

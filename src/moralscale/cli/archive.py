@@ -18,7 +18,12 @@ def archive(
         str, typer.Option(help="URL of the licence of the data.")
     ] = "https://creativecommons.org/licenses/by/4.0/",
 ) -> None:
-    """Pack a run, its inputs and the workflow that made it: a Workflow Run RO-Crate."""
+    """Pack a run for deposit, as a Workflow Run RO-Crate.
+
+    With its inputs and the workflow that made it.
+
+    Example: moralscale archive results/compressed --out compressed.zip
+    """
     from moralscale.cli.targets import check_targets
     from moralscale.provenance import archive_run
 

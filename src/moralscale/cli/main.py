@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
+from types import MappingProxyType
 from typing import Annotated
 
 import typer
@@ -14,12 +15,17 @@ from moralscale import __version__
 from moralscale.errors import MoralscaleError
 from moralscale.scripting import INTERRUPTED, USER_ERROR
 
-#: Commands in the order of the help; ``compare-runs`` is the function ``compare_runs`` of
-#: ``cli/compare_runs.py``. What takes time to import is imported inside that function.
-COMMANDS: tuple[str, ...] = (
-    *("estimate", "probe", "rate", "fit", "check", "compare", "summary", "compare-runs", "power"),
-    *("verify", "archive"),
+#: Commands under their headings, in the order of the help; ``compare-runs`` is the function
+#: ``compare_runs`` of ``cli/compare_runs.py``. What takes time to import is imported inside that
+#: function. A docstring begins with a line that fits the help's screen and ends with an example.
+PANELS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "Begin": ("new", "doctor", "rate"),
+        "Collect": ("power", "estimate", "probe"),
+        "Fit and look": ("fit", "check", "compare", "summary", "compare-runs", "verify", "archive"),
+    }
 )
+COMMANDS: tuple[str, ...] = tuple(name for names in PANELS.values() for name in names)
 
 
 def _version(wanted: bool) -> None:
@@ -38,11 +44,13 @@ def _about(
 
 def make_app() -> typer.Typer:
     """Assemble the commands."""
-    app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+    app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
     app.callback()(_about)
-    for name in COMMANDS:
-        module = import_module(f"moralscale.cli.{name.replace('-', '_')}")
-        app.command(name)(getattr(module, name.replace("-", "_")))
+    for panel, names in PANELS.items():
+        for name in names:
+            module = import_module(f"moralscale.cli.{name.replace('-', '_')}")
+            command = getattr(module, name.replace("-", "_"))
+            app.command(name, rich_help_panel=panel)(command)
     return app
 
 

@@ -11,7 +11,12 @@ import typer
 def verify(
     run: Annotated[Path, typer.Argument(help="Folder of a run, or an archive of one.")],
 ) -> None:
-    """Compute the SHA-256 of every file of a run anew, and report any that differs."""
+    """Check that the files of a run are what its manifest says.
+
+    Computes the SHA-256 of each anew, and names those that differ.
+
+    Example: moralscale verify results/compressed
+    """
     from moralscale.errors import ProvenanceError, on_one_line
     from moralscale.provenance import verify as verified
 

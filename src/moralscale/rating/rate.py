@@ -72,7 +72,15 @@ def rate(
 
     Examples
     --------
-    >>> rate("season.csv", columns={"first": "home", "second": "away"})  # doctest: +SKIP
+    Two meet ten times, and one wins seven: the strengths differ by log(7 / 3).
+
+    >>> games = pd.DataFrame(
+    ...     [("a", "b", "first", 7), ("a", "b", "second", 3)],
+    ...     columns=["first", "second", "outcome", "n"],
+    ... )
+    >>> table = rate(games, position_bias=False)
+    >>> table[["contestant", "strength", "n"]].round(3).values.tolist()
+    [['a', 0.424, 10], ['b', -0.424, 10]]
     """
     checked = validate(Settings, {"method": method, **settings}, source="rate")
     read = read_comparisons(comparisons, columns=columns, outcomes=outcomes, ignore=ignore)

@@ -18,6 +18,7 @@ import pandas as pd
 import pymc as pm
 import xarray as xr
 from numpy.typing import NDArray
+from pytensor.link.numba.cache import NUMBA_CACHE_PATH
 
 from moralscale.arrays import Arrays, make_arrays
 from moralscale.composition import Rule, get_rule
@@ -338,9 +339,18 @@ def load(path: str | Path) -> xr.DataTree:
     return loaded
 
 
+def _compiled_before() -> frozenset[str]:
+    """Names of what PyTensor has compiled on this machine and reads back."""
+    return frozenset(os.listdir(NUMBA_CACHE_PATH))
+
+
 def _machine(model: pm.Model, names: list[str]) -> Any:
-    started = time.monotonic()
+    started, known = time.monotonic(), _compiled_before()
     machine = nutpie.compile_pymc_model(model, var_names=names)
+    if _compiled_before() != known:
+        # What was compiled just now is inlined, and what is read back is not, which rounds otherwise:
+        # the first fit of its kind on a machine would draw other numbers than all later ones.
+        machine = nutpie.compile_pymc_model(model, var_names=names)
     seconds = time.monotonic() - started
     LOG.info("model of %d parameters compiled in %.0f s", machine.n_dim, seconds)
     return machine

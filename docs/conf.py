@@ -52,6 +52,7 @@ NAVIGATION = {
     "Your own": [
         "docs/judges",
         "docs/scenes",
+        "docs/corpora",
         "docs/judgments",
         "docs/rating",
         "docs/extending",

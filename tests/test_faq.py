@@ -109,7 +109,7 @@ PROVOKED = (
     lambda: config(design={"judgments": {"bridge": 0}}),
     few_judgments,
     lambda: scenes("care,-2", "caer,-2"),
-    lambda: scenes("care,-2", "care,-3"),
+    lambda: scenes("care,-2", "care,-20"),
     lambda: scenes("02,care,-2,false,They", "02,care,-2,false,Thëy", "latin-1"),
     lambda: (
         scenes("watched the fall break the roofer's back.", "watched.")

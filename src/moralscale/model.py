@@ -107,17 +107,18 @@ def _scene_strengths(arrays: Arrays, priors: Priors, centred: bool) -> Any:
     n_foundations = len(coords["foundation"])
     # Cells deviate across the line of their foundation, never along it: that is the slope's.
     off_line = null_space(intensities[None, :])
+    shape = (n_foundations, off_line.shape[1])
     slope = draw("intensity_slope")
     if centred:
         tilt = pm.ZeroSumNormal(
             "slope_deviation", sigma=draw("intensity_slope_sd"), dims="foundation"
         )
-        cell = pm.Normal("cell_deviation", 0, draw("cell_sd"), shape=(n_foundations, 4))
+        cell = pm.Normal("cell_deviation", 0, draw("cell_sd"), shape=shape)
     else:
         tilt = draw("intensity_slope_sd") * _zero_sum("slope_z", "foundation")
-        cell = draw("cell_sd") * pm.Normal("cell_z", shape=(n_foundations, 4))
+        cell = draw("cell_sd") * pm.Normal("cell_z", shape=shape)
     kappa = (slope + tilt)[:, None] * intensities + cell @ off_line.T
-    mean = kappa[arrays.foundation_idx, arrays.intensity - coords["intensity"][0]]
+    mean = kappa[arrays.foundation_idx, arrays.level]
     if centred:
         mu = pm.Normal("scene_level", mean, draw("scene_sd"), dims="scene")
     else:

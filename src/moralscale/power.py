@@ -69,7 +69,8 @@ def expected_widths(
     Returns
     -------
     dict
-        Width by name of `TARGETS`; of the residual, the mean over foundations.
+        Width by name of `TARGETS`; of the residual, the mean over foundations; of the anchoring
+        contrast not a number where the composites do not have one.
 
     Raises
     ------
@@ -94,9 +95,10 @@ def expected_widths(
         strengths(problem, (x[:, None] + spread).T, np.tile(log_sd, (_DRAWS, 1))), arrays.estimands
     )
     residual = draws["foundation_residual"].std(("chain", "draw")).mean()
+    contrast = draws["anchoring_adjusted"].std() if "anchoring_adjusted" in draws else np.nan
     return {
         "beta": LENGTH * float(draws["slope"].std()),
-        "anchoring": LENGTH * ELO_PER_LOGIT * float(draws["anchoring_adjusted"].std()),
+        "anchoring": LENGTH * ELO_PER_LOGIT * float(contrast),
         "residual": LENGTH * ELO_PER_LOGIT * float(residual),
     }
 

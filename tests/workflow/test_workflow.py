@@ -68,6 +68,19 @@ def test_default_target_is_the_whole_reproduction(project):
     assert "results/comparison/figures/identification.simulated.pdf" in done.stdout
 
 
+def test_runs_of_one_configuration_have_their_own_corpus_language_and_prompt(project):
+    done = snakemake(project, "-n", "--configfile", "config/languages.yaml")
+    assert done.returncode == 0, done.stderr
+    asked = re.findall(r"rule collect:\n    input: (.*)\n    output: (.*)\n", done.stdout)
+    assert len(asked) == 6
+    for inputs, output in asked:
+        french = output.startswith("results/fr/")
+        assert ("scenarios/scenes.fr.csv" in inputs) == french
+        assert ("config/prompts/fr.yaml" in inputs) == french
+        assert ("config/prompts/trolley.yaml" in inputs) != french
+    assert "results/comparison/en/fr/runs.simulated.csv" in done.stdout
+
+
 def test_quick_run_ends_with_tables_figures_report_and_manifest(finished):
     results = finished / "results/quick"
     for data in ("study", "bridged"):

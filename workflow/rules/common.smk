@@ -15,7 +15,7 @@ from moralscale.errors import MoralscaleError
 
 from moralscale.prompts import load_template
 from moralscale.providers import make_provider
-from moralscale.records import FOUNDATIONS, Arena, Origin
+from moralscale.records import Arena, Origin, foundations_of
 from moralscale.scenes import load_scenes
 from moralscale.scripting import USER_ERROR
 
@@ -27,8 +27,12 @@ def validated_config():
         for path in workflow.configfiles:
             load_yaml(path)  # Snakemake's reader lets the last of two equal keys win
         valid = load_config(config, source=source)
-        for run in valid.runs:
-            load_scenes(valid.scenes_of(run))
+        for run, settings in valid.runs.items():
+            scenes = load_scenes(valid.scenes_of(run))
+            if settings.panel:
+                foundations = foundations_of(scenes["foundation"])
+                where = f"{source}, panels.{settings.panel}"
+                valid.panels[settings.panel].residuals_of(foundations, where=where)
             for name in valid.prompts_of(run):
                 path, language = f"config/prompts/{name}.yaml", valid.language_of(run)
                 load_template(path, language=language)
@@ -88,6 +92,16 @@ wildcard_constraints:
 def corpus_of(wildcards):
     """The corpus of a run."""
     return CONFIG.scenes_of(wildcards.run)
+
+
+def about_run(wildcards):
+    """What a posterior says of the run that it belongs to."""
+    run = wildcards.run
+    return {
+        "run": run,
+        "scenes": CONFIG.scenes_of(run),
+        "language": CONFIG.language_of(run),
+    }
 
 
 def prompts_of(wildcards):

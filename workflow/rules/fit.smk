@@ -23,6 +23,7 @@ rule fit:
         mem_mb=4000,
     params:
         model=SETTINGS["model"],
+        about=about_run,
         sampler=SETTINGS["sampler"],
         seed=CONFIG.seed,
         code=code_digest("moralscale.fit"),

@@ -24,7 +24,7 @@ from moralscale.fit import fit
 from moralscale.laplace import Problem, solve
 from moralscale.priors import Priors
 from moralscale.projections import quantities
-from moralscale.records import FOUNDATIONS, Arena, config_name
+from moralscale.records import Arena, config_name
 from moralscale.simulate import simulate_panel
 from moralscale.twostep import ESTIMATORS, study_arenas, together
 
@@ -178,7 +178,7 @@ def _values(draws: xr.Dataset, scales: dict[str, float]) -> Iterator:
         "beta": draws["slope"],
         "consistency": draws.get("composite_consistency"),
         "intercept": draws.get("intercept"),
-        "anchoring": draws["anchoring_adjusted"],
+        "anchoring": draws.get("anchoring_adjusted"),
         "loyalty": draws["foundation_residual"].sel(foundation="loyalty"),
         "convergence": draws["convergence"],
     }
@@ -208,7 +208,8 @@ def _lines(theta: Array, phi: Array, estimands: Estimands) -> dict[str, tuple]:
     """Mean over judges and its t interval, of every target that two steps have."""
     sums = estimands.component_sum(theta)
     slope, _, residual = estimands.line(sums, phi)
-    loyalty = estimands.foundation_residual(residual)[:, FOUNDATIONS.index("loyalty")]
+    place = estimands.foundation_names.index("loyalty")
+    loyalty = estimands.foundation_residual(residual)[:, place]
     by_judge = {"beta": slope, "anchoring": estimands.anchoring(residual), "loyalty": loyalty}
     out: dict[str, tuple] = {}
     for name, values in by_judge.items():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import (
@@ -20,7 +21,7 @@ from pydantic import (
     model_validator,
 )
 
-from moralscale.errors import suggestion
+from moralscale.errors import ConfigError, suggestion
 from moralscale.records import FOUNDATIONS, Arena, Origin, Outcome
 
 
@@ -122,20 +123,16 @@ class Panel(Section):
     intercept: float = Field(
         0.30, description="Mean alpha: strength of a composite whose component sum is 0, log-odds."
     )
-    residuals: dict[str, float] = Field(
-        default={
-            "care": -9.22,
-            "fairness": -0.12,
-            "loyalty": 9.58,
-            "authority": -0.12,
-            "sanctity": -0.12,
-        },
-        description="Foundation residuals, Elo; they must sum to 0. Care and loyalty are the "
-        "published figures.",
+    residuals: dict[str, float] | None = Field(
+        None,
+        description="Foundation residuals, Elo, one for each foundation of the corpus; they must "
+        "sum to 0. `null`: with the study's five foundations -9.22 for care and 9.58 for loyalty, "
+        "which are published, and -0.12 for the others; with other foundations none.",
     )
-    anchoring: float = Field(
-        35.0,
-        description="Elo of +2/-1 composites above +1/+1 composites at equal component sum.",
+    anchoring: float | None = Field(
+        None,
+        description="Elo of +2/-1 composites above +1/+1 composites at equal component sum. "
+        "`null`: 35, which is published, where the corpus has such composites.",
     )
     convergence: float = Field(
         0.94,
@@ -176,19 +173,42 @@ class Panel(Section):
 
     @field_validator("residuals")
     @classmethod
-    def _one_residual_a_foundation(cls, residuals: dict[str, float]) -> dict[str, float]:
-        for name in residuals:
-            if name not in FOUNDATIONS:
-                raise ValueError(f"unknown foundation '{name}'; {suggestion(name, FOUNDATIONS)}")
-        for name in FOUNDATIONS:
-            if name not in residuals:
-                raise ValueError(f"no residual for '{name}'; add it (0 for none)")
-        total = sum(residuals.values())
+    def _residuals_sum_to_zero(cls, residuals: dict[str, float] | None) -> dict[str, float] | None:
+        total = sum((residuals or {}).values())
         if abs(total) > 1e-6:
             raise ValueError(
                 f"foundation residuals sum to {total:g}; shift them so that they sum to 0"
             )
         return residuals
+
+    def residuals_of(
+        self, foundations: Sequence[str], *, where: str = "panels"
+    ) -> dict[str, float]:
+        """Residual to plant in each foundation of a corpus, Elo.
+
+        Raises
+        ------
+        ConfigError
+            A residual is given for a foundation that the corpus does not have, or is missing.
+        """
+        if self.residuals is None:
+            known = dict.fromkeys(FOUNDATIONS, -0.12) | {"care": -9.22, "loyalty": 9.58}
+            return known if set(foundations) == set(known) else dict.fromkeys(foundations, 0.0)
+        for name in self.residuals:
+            if name not in foundations:
+                what, mend = f"unknown foundation '{name}'", suggestion(name, foundations)
+                raise ConfigError(what, where=f"{where}.residuals", mend=mend)
+        for name in foundations:
+            if name not in self.residuals:
+                what = f"no residual for '{name}'"
+                raise ConfigError(what, where=f"{where}.residuals", mend="add it (0 for none)")
+        return self.residuals
+
+    def anchoring_of(self, *, shown: bool) -> float:
+        """Anchoring contrast to plant, Elo, where composites can show one or not."""
+        if self.anchoring is None:
+            return 35.0 if shown else 0.0
+        return self.anchoring
 
 
 #: Columns of judgments that a file of somebody else's may give.

@@ -88,13 +88,14 @@ class Problem:
         self.config_basis = estimands.config_basis()
         config = estimands.config @ self.config_basis
         n_sum, n_config = self.zero_sum.shape[1], config.shape[1]
+        n_cells = n_foundations * (len(coords["intensity"]) - 1)  # across the line of a foundation
         self.tops = ("intensity_slope", "beta", "position_bias") + (
             ("alpha", "composite_consistency", "bridge_consistency") if self.bridged else ()
         )
         self.layout = Layout(
             {"mu": n_scenes, "profile": n_composites, "gamma": n_sum, "delta": n_config}
             | dict.fromkeys(self.tops, 1)
-            | {"tilt": n_sum, "cell": 4 * n_foundations, "log_consistency": n_judges - 1},
+            | {"tilt": n_sum, "cell": n_cells, "log_consistency": n_judges - 1},
             {"t": n_scenes, "p": n_composites, "bias": 1, "beta": 1, "gamma": n_sum}
             | ({"alpha": 1} if self.bridged else {}),
             n_judges,
@@ -340,7 +341,7 @@ class Problem:
         intensities = np.array(arrays.coords["intensity"], dtype=float)
         off_line = null_space(intensities[None, :])
         member = np.eye(len(arrays.coords["foundation"]))[arrays.foundation_idx]
-        level = arrays.intensity - arrays.coords["intensity"][0]
+        level = arrays.level
         intensity = intensities[level]
         cell = (member[:, :, None] * off_line[level][:, None, :]).reshape(len(level), -1)
         return {

@@ -7,13 +7,13 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
-import nutpie
 import pymc as pm
 from numpy.typing import NDArray
 from nutpie.compiled_pyfunc import PyFuncModel, from_pyfunc
 from nutpie.sample import CompiledModel
 from scipy import sparse
 
+from moralscale.sampling import by_nutpie
 from moralscale.warmup.coordinates import Coordinates, to_coordinates, to_parameters
 from moralscale.warmup.curvature import Curvature, Layout, measure
 from moralscale.warmup.density import Density
@@ -191,7 +191,7 @@ def _layout(density: Density, model: pm.Model) -> tuple[Layout, Effects]:
 
 def _first_run(machine: Any, seed: int, cores: int) -> Array:
     """Draw from the posterior roughly: (draw, size)."""
-    tree = nutpie.sample(
+    tree = by_nutpie(
         exact(machine),
         draws=DRAWS,
         tune=TUNE,

@@ -18,6 +18,7 @@ from moralscale.audit.tables import (
 )
 from moralscale.config import Audit, TwoStep
 from moralscale.design import make_composites
+from moralscale.errors import ModelError
 from moralscale.figures import AUDIT as FIGURES
 from moralscale.priors import load_priors
 from moralscale.scenes import load_scenes
@@ -168,3 +169,9 @@ def test_figures_draw_the_audit_table(name, replicates):
     drawn = np.concatenate([np.asarray(line.get_ydata(), float).ravel() for line in lines])
     shown = table[(table["target"] == "beta") & (table["estimator"] == "joint_laplace")]
     assert np.isin(shown["mean"].round(9), drawn.round(9)).any()
+
+
+def test_a_corpus_without_the_audited_foundations_is_refused():
+    assert Cell(loyalty=9.58).panel(("care", "loyalty", "purity")).residuals["purity"] == 0
+    with pytest.raises(ModelError, match="loyalty against care, and this corpus has not both"):
+        Cell().panel(("care", "purity"))

@@ -110,7 +110,7 @@ def test_the_model_has_the_corpus_s_cells(world):
     intensities = sorted(world["scenes"]["intensity"].unique())
     assert set(model.coords["foundation"]) == set(foundations)
     assert list(model.coords["intensity"]) == intensities
-    shape = model["cell_deviation"].type.shape
+    shape = model["cell_z"].type.shape
     assert shape == (len(foundations), len(intensities) - 1)
     kept = np.array(intensities)[arrays.level]
     np.testing.assert_array_equal(kept, arrays.intensity)

@@ -38,11 +38,14 @@ def refits():
     sample = ("chain", "draw")
     base = xr.Dataset(
         {name: (sample, rng.normal(0.9, 0.1, (2, 50))) for name in ("beta", "alpha")},
-        {"chain": [0, 1], "draw": np.arange(50)},
+        {"chain": [0, 1], "draw": np.arange(50), "foundation": ["ubuntu", "honour"]},
     )
+    residual = rng.normal(0, 0.1, (2, 50, 2))
+    base["foundation_residual"] = ((*sample, "foundation"), residual, {"unit": "log-odds"})
     for name in ("wide", "tight", "strong-pooling"):
         attrs = {"kind": "prior", "alternative": name}
-        tree = xr.DataTree.from_dict({"base": base, "alternative": base + 0.05})
+        other = (base + 0.05).map(lambda draws: draws.assign_attrs(base[draws.name].attrs))
+        tree = xr.DataTree.from_dict({"base": base, "alternative": other})
         tree.attrs = attrs
         yield tree
 

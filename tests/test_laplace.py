@@ -89,7 +89,7 @@ def in_the_model(problem, arrays, x, sd):
     names = dict(zip(problem.spreads, residual, strict=True))
     values = {name: np.asarray(sd) for name in problem.spreads}
     values |= {
-        "slope_z": problem.zero_sum @ names["intensity_slope_sd"],
+        "intensity_slope_z": problem.zero_sum @ names["intensity_slope_sd"],
         "cell_z": names["cell_sd"].reshape(5, 4),
         "scene_z": names["scene_sd"],
         "consistency_z": problem.judge_basis @ names["consistency_sd"],

@@ -46,15 +46,18 @@ COMBINATIONS = [
         product(("left_out", "davidson"), *[(False, True)] * 3)
     )
 ]
+SUM_TO_ZERO = {
+    *("intensity_slope_z", "gamma_z", "consistency_deviation", "consistency_z"),
+}
 SEVERAL = {
-    *("intensity_slope", "intensity_slope_sd", "slope_deviation", "cell_sd", "cell_deviation"),
-    *("scene_sd", "scene_level", "consistency_sd", "consistency_z", "judge_sd", "judge_z"),
+    *("intensity_slope", "intensity_slope_sd", "intensity_slope_z", "cell_sd", "cell_z"),
+    *("scene_sd", "scene_level", "consistency_sd", "consistency_deviation", "judge_sd", "judge_z"),
     *("gamma_sd", "gamma_z", "gamma_judge_sd", "gamma_judge_z", "config_sd", "config_z"),
     *("profile_sd", "profile_z", "composite_sd", "composite_z"),
     *("position_bias", "position_bias_sd", "position_bias_judge"),
 }
 ONE = {
-    *("intensity_slope", "intensity_slope_sd", "slope_deviation", "cell_sd", "cell_deviation"),
+    *("intensity_slope", "intensity_slope_sd", "intensity_slope_z", "cell_sd", "cell_z"),
     *("scene_sd", "scene_level", "gamma_sd", "gamma_z", "config_sd", "config_z"),
     *("profile_sd", "profile_z", "position_bias"),
 }
@@ -86,7 +89,7 @@ def draw_values(model, seed=0):
         z = rng.normal(size=tuple(shape))
         if rv.name.endswith(("_sd", "composite_consistency", "bridge_consistency")):
             z = np.exp(0.4 * z - 0.7)
-        elif rv.name in {"slope_deviation", "slope_z", "consistency_z", "gamma_z"}:
+        elif rv.name in SUM_TO_ZERO:
             z = z - z.mean()
         values[rv.name] = z
     return values
@@ -160,7 +163,7 @@ def plain_strengths(values, arrays, rule):
     if several:
         for j in range(n_judges):
             own = v["judge_sd"] * v["judge_z"][j]
-            scale = np.exp(v["consistency_sd"] * v["consistency_z"][j])
+            scale = np.exp(v["consistency_deviation"][j])
             theta[j] = scale * mu + own - own.mean()
 
     gamma = v["gamma_sd"] * v["gamma_z"]
@@ -258,10 +261,10 @@ def plain_cell_means(v, arrays):
     """Mean strength of each scene's cell: a line in the intensity, and deviations across it."""
     # The choice of an orthonormal basis is free, so it is taken from the model's building block.
     off_line = null_space(np.array([[-2.0, -1.0, 0.0, 1.0, 2.0]]))
-    slope = v["intensity_slope"] + v["slope_deviation"]
+    slope = v["intensity_slope"] + v["intensity_slope_sd"] * v["intensity_slope_z"]
     means = []
     for f, i in zip(arrays.foundation_idx, arrays.intensity, strict=True):
-        deviation = sum(off_line[i + 2, k] * v["cell_deviation"][f, k] for k in range(4))
+        deviation = sum(off_line[i + 2, k] * v["cell_sd"] * v["cell_z"][f, k] for k in range(4))
         means.append(slope[f] * i + deviation)
     return np.array(means)
 
@@ -301,12 +304,10 @@ def plain_log_prior(values, arrays):
             total += stats.norm.logpdf(x, *normal[name])
         elif name == "position_bias_judge":
             total += stats.norm.logpdf(x, values["position_bias"], values["position_bias_sd"]).sum()
-        elif name in {"slope_deviation", "consistency_z", "gamma_z"}:
+        elif name in SUM_TO_ZERO:
             # Normal on the (n - 1)-dimensional plane of vectors that sum to zero.
-            sd = values["intensity_slope_sd"] if name == "slope_deviation" else 1.0
+            sd = values["consistency_sd"] if name == "consistency_deviation" else 1.0
             total += -0.5 * ((x / sd) ** 2).sum() - (len(x) - 1) * np.log(np.sqrt(2 * np.pi) * sd)
-        elif name == "cell_deviation":
-            total += stats.norm.logpdf(x, 0, values["cell_sd"]).sum()
         elif name == "scene_level":
             cells = plain_cell_means(values, arrays)
             total += stats.norm.logpdf(x, cells, values["scene_sd"]).sum()
@@ -470,7 +471,14 @@ def test_names_of_judges_and_order_of_rows_do_not_matter(
         build_model(a, priors, get_rule("compressed"), centred=True) for a in (tables, others)
     ]
     values = draw_values(models[0], 6)
-    by_judge = {"consistency_z", "judge_z", "beta_z", "gamma_judge_z", "composite_z", "alpha_z"}
+    by_judge = {
+        "consistency_deviation",
+        "judge_z",
+        "beta_z",
+        "gamma_judge_z",
+        "composite_z",
+        "alpha_z",
+    }
     by_judge |= {"position_bias_judge"}
     turned = {k: v[::-1] if k in by_judge else v for k, v in values.items()}
     one, other = log_density(models[0])(values), log_density(models[1])(turned)
@@ -581,13 +589,10 @@ def test_standardised_scenes_are_the_same_model(arrays, priors):
         for choice in (True, False)
     )
     v = draw_values(standard, 9)
-    sd = {name: v[name] for name in ("intensity_slope_sd", "cell_sd", "scene_sd")}
-    moved = {k: x for k, x in v.items() if k not in {"slope_z", "cell_z", "scene_z"}}
-    moved["slope_deviation"] = sd["intensity_slope_sd"] * v["slope_z"]
-    moved["cell_deviation"] = sd["cell_sd"] * v["cell_z"]
-    moved["scene_level"] = plain_cell_means(moved, tables) + sd["scene_sd"] * v["scene_z"]
-    jacobian = 4 * np.log(sd["intensity_slope_sd"]) + 20 * np.log(sd["cell_sd"])
-    jacobian += len(tables.intensity) * np.log(sd["scene_sd"])
+    moved = {k: x for k, x in v.items() if k not in {"scene_z", "consistency_z"}}
+    moved["scene_level"] = plain_cell_means(moved, tables) + v["scene_sd"] * v["scene_z"]
+    moved["consistency_deviation"] = v["consistency_sd"] * v["consistency_z"]
+    jacobian = 2 * np.log(v["consistency_sd"]) + len(tables.intensity) * np.log(v["scene_sd"])
     one, other = log_density(standard)(v), log_density(centred)(moved)
     assert one[1] == pytest.approx(other[1], abs=1e-8)
     assert one[0] == pytest.approx(other[0] + jacobian, abs=1e-8)

@@ -30,6 +30,7 @@ from moralscale.posterior import check_content, constant_data
 from moralscale.priors import Priors, load_priors
 from moralscale.sampling import by_nutpie, by_pymc
 from moralscale.scenes import load_scenes
+from moralscale.warmup import learn
 
 KEPT_STATS = ("energy", "diverging", "n_steps", "tree_depth", "depth", "step_size", "lp", "logp")
 LOG = logging.getLogger(__name__)
@@ -152,7 +153,10 @@ class Compiled:
     def _draws(self, values: NDArray[Any], sampler: Sampler, seed: int, cores: int) -> xr.DataTree:
         if sampler.backend == "nutpie":
             machine = self.machine or _machine(self.model, self.names)
-            return _sample_nutpie(machine.with_data(**{OBSERVED: values}), sampler, seed, cores)
+            machine = machine.with_data(**{OBSERVED: values})
+            if sampler.coordinates == "learnt":
+                machine = learn(machine, self.model, seed=seed, cores=cores).machine(self.names)
+            return _sample_nutpie(machine, sampler, seed, cores)
         self.model.set_data(OBSERVED, values)
         return _sample_pymc(self.model, self.names, sampler, seed, cores)
 

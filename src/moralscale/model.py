@@ -25,7 +25,7 @@ from moralscale.priors import Priors
 #: Named quantities that a fit keeps, where the model has them; raw ones are not of interest.
 REPORTED = tuple(QUANTITIES)
 
-#: Judgments a scene, over the panel, from which scenes are centred.
+#: Judgments a scene, over the panel, from which scenes and consistencies are centred.
 CENTRED_FROM = 50
 
 
@@ -55,9 +55,9 @@ def build_model(
     options : Observation, optional
         How judgments follow from strengths; without lapses and ties unless given.
     centred : bool, optional
-        Whether slopes, cells and scenes are free variables themselves, or standardised. Both are
-        the same model; the first samples well where the data tell a scene better than its cell
-        does. Unless given, it is chosen by the number of judgments a scene (`CENTRED_FROM`).
+        Whether scenes and judges' consistencies are free variables themselves, or standardised.
+        Both are the same model; the first samples well where the data tell a scene better than its
+        cell does. Unless given, it is chosen by the number of judgments a scene (`CENTRED_FROM`).
     counted : bool, optional
         Whether outcomes are observed as counts of every comparison. Unless given, they are where a
         comparison was asked more than once.
@@ -65,9 +65,10 @@ def build_model(
     Returns
     -------
     Model
-        Deterministic variables carry the names of docs/model.md; all other free variables are
-        standardised, but for each judge's position bias. The outcomes are a data container,
-        `observation.OBSERVED`, in the form that `observation.Observed` gives.
+        Deterministic variables carry the names of docs/model.md. Effects with a spread ``X_sd`` are
+        standardised, ``X_z``, but for those that are centred and each judge's position bias. The
+        outcomes are a data container, `observation.OBSERVED`, in the form that
+        `observation.Observed` gives.
 
     Raises
     ------
@@ -107,16 +108,9 @@ def _scene_strengths(arrays: Arrays, priors: Priors, centred: bool) -> Any:
     n_foundations = len(coords["foundation"])
     # Cells deviate across the line of their foundation, never along it: that is the slope's.
     off_line = null_space(intensities[None, :])
-    shape = (n_foundations, off_line.shape[1])
     slope = draw("intensity_slope")
-    if centred:
-        tilt = pm.ZeroSumNormal(
-            "slope_deviation", sigma=draw("intensity_slope_sd"), dims="foundation"
-        )
-        cell = pm.Normal("cell_deviation", 0, draw("cell_sd"), shape=shape)
-    else:
-        tilt = draw("intensity_slope_sd") * _zero_sum("slope_z", "foundation")
-        cell = draw("cell_sd") * pm.Normal("cell_z", shape=shape)
+    tilt = draw("intensity_slope_sd") * _zero_sum("intensity_slope_z", "foundation")
+    cell = draw("cell_sd") * pm.Normal("cell_z", shape=(n_foundations, off_line.shape[1]))
     kappa = (slope + tilt)[:, None] * intensities + cell @ off_line.T
     mean = kappa[arrays.foundation_idx, arrays.level]
     if centred:
@@ -126,11 +120,11 @@ def _scene_strengths(arrays: Arrays, priors: Priors, centred: bool) -> Any:
     mu = pm.Deterministic("mu", mu - mu.mean(), dims="scene")
     if len(arrays.coords["judge"]) == 1:
         return pm.Deterministic("theta", mu[None, :], dims=("judge", "scene"))
-    consistency = pm.Deterministic(
-        "consistency",
-        pt.exp(draw("consistency_sd") * _zero_sum("consistency_z", "judge")),
-        dims="judge",
-    )
+    if centred:
+        log_consistency = _zero_sum("consistency_deviation", "judge", draw("consistency_sd"))
+    else:
+        log_consistency = draw("consistency_sd") * _zero_sum("consistency_z", "judge")
+    consistency = pm.Deterministic("consistency", pt.exp(log_consistency), dims="judge")
     own = draw("judge_sd") * pm.Normal("judge_z", dims=("judge", "scene"))
     theta = consistency[:, None] * mu + own - own.mean(axis=1, keepdims=True)
     return pm.Deterministic("theta", theta, dims=("judge", "scene"))
@@ -196,8 +190,8 @@ def _over_judges(name: str, arrays: Arrays, priors: Priors, *, centred: bool = F
     return pm.Deterministic(f"{name}_judge", value, dims="judge")
 
 
-def _zero_sum(name: str, dim: str) -> Any:
-    return pm.ZeroSumNormal(name, dims=dim)
+def _zero_sum(name: str, dim: str, sd: Any = 1.0) -> Any:
+    return pm.ZeroSumNormal(name, sigma=sd, dims=dim)
 
 
 def _prior_draws(priors: Priors) -> Callable[[str], Any]:

@@ -182,6 +182,8 @@ def needed(table: pd.DataFrame, wanted: Mapping[str, float]) -> pd.DataFrame:
     for name in wanted:
         if name not in TARGETS:
             raise ModelError(f"unknown target '{name}'", mend=suggestion(name, TARGETS))
+        if table[name].isna().all():
+            raise ModelError(f"these composites have no {name}", mend="leave it out")
     rows = []
     for share, group in table.groupby("share"):
         sizes = [_size_for(group, name, width) for name, width in wanted.items()]

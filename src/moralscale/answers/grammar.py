@@ -236,7 +236,7 @@ def options(first: str, second: str) -> Options:
     return Options(
         labels=(first, second),
         pattern=re.compile(
-            rf"(?<!\w)(?<!\w-)(?<!\w')(?:the\s|{french.ARTICLE}(?={_NOUN}))?"
+            rf"(?<!\w)(?<!\w-)(?<!\w')(?:the\s|{french.ARTICLE})?"
             rf"(?:{_NOUN}[ #]{{1,2}}[\"'(\[{{]{{0,2}})?(?:{either})",
             re.I,
         ),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
 
 from moralscale.config import Audit, Panel
+from moralscale.errors import ModelError
 from moralscale.records import FOUNDATIONS
 
 #: Composites of a full design, whose battles stand to those of scenes as in the study.
@@ -72,10 +73,22 @@ class Cell:
             "bridge": self.bridge * self.judges,
         }
 
-    def panel(self) -> Panel:
-        """Give the settings of the panel to simulate, before choice noise."""
+    def panel(self, foundations: Sequence[str] = FOUNDATIONS) -> Panel:
+        """Give the settings of the panel to simulate, before choice noise.
+
+        Raises
+        ------
+        ModelError
+            The corpus has no loyalty or no care.
+        """
+        if not {"care", "loyalty"} <= set(foundations):
+            raise ModelError(
+                "the audit plants a residual of loyalty against care, and this corpus has not both",
+                where="scenes",
+                mend="audit with scenarios/scenes.csv, or another corpus that has both",
+            )
         shown = self.consistency * self.loyalty
-        residuals = {f: {"loyalty": shown, "care": -shown}.get(f, 0.0) for f in FOUNDATIONS}
+        residuals = {f: {"loyalty": shown, "care": -shown}.get(f, 0.0) for f in foundations}
         return Panel(
             judges=self.judges,
             slope=self.beta * self.consistency,

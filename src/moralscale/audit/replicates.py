@@ -24,7 +24,7 @@ from moralscale.fit import fit
 from moralscale.laplace import Problem, solve
 from moralscale.priors import Priors
 from moralscale.projections import quantities
-from moralscale.records import Arena, config_name
+from moralscale.records import Arena, config_name, foundations_of
 from moralscale.simulate import simulate_panel
 from moralscale.twostep import ESTIMATORS, study_arenas, together
 
@@ -120,7 +120,8 @@ def _truth(
 ) -> xr.Dataset:
     judges = [f"simulated-{j:02d}" for j in range(1, cell.judges + 1)]
     seed = int(rng.integers(2**31))
-    truth = simulate_panel(cell.panel(), scenes, composites, judges, seed=seed)
+    panel = cell.panel(foundations_of(scenes["foundation"]))
+    truth = simulate_panel(panel, scenes, composites, judges, seed=seed)
     for name in ("theta", "phi", "alpha", "alpha_judge"):
         truth[name] = truth[name] / cell.noise
     return truth
@@ -155,9 +156,9 @@ def _mislabelled(
     """
     if not flips:
         return scenes, composites
-    swap = {-2: -1, -1: -2, 0: 0, 1: 2, 2: 1}
+    swap = {-2: -1, -1: -2, 1: 2, 2: 1}
     wrong = rng.random(len(scenes)) < flips
-    labels = scenes["intensity"].where(~wrong, scenes["intensity"].map(swap))
+    labels = scenes["intensity"].where(~wrong, scenes["intensity"].replace(swap))
     by_scene = dict(zip(scenes["id"], labels, strict=True))
     made = composites.assign(
         intensity_a=composites["scene_a"].map(by_scene),

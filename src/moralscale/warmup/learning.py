@@ -202,7 +202,8 @@ def _first_run(machine: Any, seed: int, cores: int) -> Array:
         save_warmup=False,
         store_unconstrained=True,
     )
-    return tree["sample_stats"]["unconstrained_draw"].values.reshape(2 * DRAWS, -1)
+    drawn = tree["sample_stats"].to_dataset()["unconstrained_draw"]
+    return drawn.values.reshape(2 * DRAWS, -1)
 
 
 def _coordinates(

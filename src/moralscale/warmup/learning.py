@@ -132,7 +132,8 @@ def _first_run(machine: Any, seed: int, cores: int) -> Array:
         save_warmup=False,
         store_unconstrained=True,
     )
-    return tree["sample_stats"]["unconstrained_draw"].values.reshape(CHAINS * DRAWS, -1)
+    stats = tree["sample_stats"].to_dataset()
+    return np.asarray(stats["unconstrained_draw"]).reshape(CHAINS * DRAWS, -1)
 
 
 def _coordinates(

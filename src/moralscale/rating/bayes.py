@@ -30,7 +30,8 @@ from scipy.sparse.csgraph import connected_components
 from moralscale import elo
 from moralscale.bradley_terry.connectivity import names
 from moralscale.bradley_terry.counts import FIRST, SECOND, TIE, Counts, count
-from moralscale.checks import check_convergence, check_sampling
+from moralscale.checks.convergence import check_convergence
+from moralscale.checks.sampling import check_sampling
 from moralscale.config import Gates, Sampler
 from moralscale.errors import GateError
 from moralscale.rating.comparisons import Comparisons

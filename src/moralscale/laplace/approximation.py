@@ -9,10 +9,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from moralscale.laplace.expansion import Expansion
-from moralscale.laplace.mode import Place, find
+from moralscale.laplace.mode import Found, find
 from moralscale.laplace.problem import Problem
 from moralscale.laplace.response import Response, respond
-from moralscale.laplace.spreads import Spreads, followed
+from moralscale.laplace.spreads import followed
 
 Array = NDArray[np.float64]
 
@@ -27,10 +27,8 @@ class Laplace:
     Attributes
     ----------
     problem : Problem
-    place : Place
-        Where the search arrived; ``place.at.x`` are the parameters (`Problem.layout`).
-    spreads : Spreads
-        Log spreads around the mode of their marginal density.
+    found : Found
+        Where the search arrived; ``found.place.at.x`` are the parameters (`Problem.layout`).
     followed : (size, spread)
         How the parameters move with the log spreads.
     response : Response
@@ -38,8 +36,7 @@ class Laplace:
     """
 
     problem: Problem
-    place: Place
-    spreads: Spreads
+    found: Found
     followed: Array
     response: Response
 
@@ -64,13 +61,13 @@ class Laplace:
             consistencies.
         """
         rng = np.random.default_rng(seed)
-        log_sd = self.spreads.draws(rng.standard_normal((len(self.problem.spreads), n)))
-        x = self.place.at.x[:, None] + self.followed @ self.spreads.reached(log_sd)
+        log_sd = self.found.spreads.draws(rng.standard_normal((len(self.problem.spreads), n)))
+        x = self.found.place.at.x[:, None] + self.followed @ self.found.spreads.reached(log_sd)
         order = np.argsort(log_sd[self.problem.spreads.index("composite_sd")])
         for group in np.array_split(order, GROUPS):
             if len(group):
                 one = log_sd[:, group[len(group) // 2]]
-                there = Expansion(self.problem, self._centre(one), one, self.place.variances)
+                there = Expansion(self.problem, self._centre(one), one, self.found.place.variances)
                 x[:, group] += there.arrow.draw(rng, len(group))
         off = self.response.quantities.T @ (x - x.mean(axis=1, keepdims=True))
         x += self.response.x @ off
@@ -79,8 +76,8 @@ class Laplace:
 
     def _centre(self, log_sd: Array) -> Array:
         """Parameters where they follow the spreads, strengths as slopes make them."""
-        reached = self.spreads.reached(log_sd[:, None])
-        return self.place.at.moved((self.followed @ reached)[:, 0])
+        reached = self.found.spreads.reached(log_sd[:, None])
+        return self.found.place.at.moved((self.followed @ reached)[:, 0])
 
 
 def solve(problem: Problem, *, seed: int = 0) -> Laplace:
@@ -97,9 +94,9 @@ def solve(problem: Problem, *, seed: int = 0) -> Laplace:
     ModelError
         The search for the mode did not arrive.
     """
-    place, spreads = find(problem, seed=seed)
-    moved = followed(place.at)
-    return Laplace(problem, place, spreads, moved, respond(place, spreads, moved))
+    found = find(problem, seed=seed)
+    moved = followed(found.place.at)
+    return Laplace(problem, found, moved, respond(found, moved))
 
 
 def strengths(problem: Problem, x: Array, log_sd: Array) -> xr.Dataset:

@@ -109,13 +109,17 @@ class Arrow:
         return np.concatenate(out)
 
     def covariance(self) -> Covariance:
-        """Inverse over the shared parameters, of each judge's own, and between the two."""
+        """Inverse over the shared parameters, of each judge's own, and between the two.
+
+        What is shared adds little to a judge's own, and is reckoned in single precision.
+        """
         shared = _inverse(self._shared)
-        across = [-(reach @ shared) for reach in self._reach]
-        own = [
-            apart - to_shared @ reach.T
-            for apart, reach, to_shared in zip(self._apart, self._reach, across, strict=True)
-        ]
+        across, own = [], []
+        for apart, reach in zip(self._apart, self._reach, strict=True):
+            low = reach.astype(np.float32)
+            to_shared = -(low @ shared.astype(np.float32))
+            own.append(apart - to_shared @ low.T)
+            across.append(to_shared.astype(np.float64))
         return Covariance(shared, own, across)
 
 

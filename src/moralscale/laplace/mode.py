@@ -22,14 +22,16 @@ from moralscale.laplace.spreads import Spreads, followed, over_spreads
 
 Array = NDArray[np.float64]
 
-#: Most steps of the search, and the share of each that is taken: the corrections lag by one step.
+#: Most steps of the search, and the share of each that is taken at first.
 MOST_STEPS, DAMPING = 60, 0.8
+#: A step turns round where it goes back this share of twice the one before it.
+TURNED = 0.8
 #: Spreads stay where they are until parameters would gain less than this in log density.
 SETTLED = 0.5
 #: Predicted gains in log density, of parameters and of spreads, below which the search has arrived:
 #: no combination of them is then further from its place than half a posterior sd, and beta, which
 #: settles first, a few hundredths.
-GAIN = (0.03, 0.08)
+GAIN = (0.03, 0.15)
 #: Longest step of a log spread.
 LONGEST = 0.6
 
@@ -67,7 +69,24 @@ class Place:
         return cls(at, at.gradient + moved, doubt, now)
 
 
-def find(problem: Problem, *, seed: int) -> tuple[Place, Spreads]:
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Where the search arrived.
+
+    Attributes
+    ----------
+    place : Place
+    spreads : Spreads
+    damping : float
+        Share of a step that is taken, so that steps shrink.
+    """
+
+    place: Place
+    spreads: Spreads
+    damping: float
+
+
+def find(problem: Problem, *, seed: int) -> Found:
     """Find the spreads that the judgments make most likely, and everything else given them.
 
     Raises
@@ -77,26 +96,29 @@ def find(problem: Problem, *, seed: int) -> tuple[Place, Spreads]:
     """
     log_sd = np.array([np.log(prior.typical) for prior in problem.spread_priors])
     x = _approach(problem, log_sd)
-    damping, before = np.ones(len(log_sd)), np.zeros(len(log_sd))
+    damping, before, gain_before = DAMPING, np.zeros(len(x)), 1.0
+    z_damping, z_before = np.ones(len(log_sd)), np.zeros(len(log_sd))
     variances: list[Array] | None = None
     for _ in range(MOST_STEPS):
         place = Place.of(problem, x, log_sd, variances)
-        variances = place.variances
-        at = place.at
+        at, variances = place.at, place.variances
         step = -at.arrow.solve(place.gradient)[:, 0]
         gain = -place.gradient @ step / 2
+        # Steps that turn round are too long: corrections lag by one step.
+        if place.gradient @ before > TURNED * gain_before:
+            damping = max(0.75 * damping, 0.3)
+        before, gain_before = step, gain
         if gain > SETTLED:
-            x = at.moved(DAMPING * step)
+            x = at.moved(damping * step)
             continue
         spreads = over_spreads(at, place.doubt, seed=seed)
         z_step = spreads.step
         if gain < GAIN[0] and spreads.slope @ z_step / 2 < GAIN[1]:
-            return place, spreads
-        # A spread whose steps turn round is taken more slowly.
-        damping = np.where(z_step * before < 0, damping / 2, np.minimum(1.5 * damping, 1.0))
-        before = z_step
-        z_step = damping * np.clip(z_step, -LONGEST, LONGEST)
-        x = at.moved(step + followed(at) @ z_step)
+            return Found(place, spreads, damping)
+        z_damping = np.where(z_step * z_before < 0, z_damping / 2, np.minimum(1.5 * z_damping, 1.0))
+        z_before = z_step
+        z_step = z_damping * np.clip(z_step, -LONGEST, LONGEST)
+        x = at.moved(damping * step + followed(at) @ z_step)
         log_sd = log_sd + z_step
     raise ModelError(
         f"the mode was not found in {MOST_STEPS} steps", mend="give more judgments, or sample"

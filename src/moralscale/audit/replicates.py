@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from dataclasses import asdict, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -175,7 +176,7 @@ def _targets(truth: xr.Dataset, estimands: Estimands) -> dict[str, float]:
     """Planted values, in each target's unit, of the labels that are right."""
     sums = estimands.component_sum(truth["theta"].values)
     slope, intercept, residual = estimands.line(sums, truth["phi"].values)
-    found = {
+    found: dict[str, Any] = {
         "beta": slope.mean(),
         "consistency": truth["composite_consistency"],
         "intercept": intercept.mean(),

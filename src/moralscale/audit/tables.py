@@ -186,10 +186,11 @@ def laplace_table(replicates: pd.DataFrame) -> pd.DataFrame:
     both = laplace.merge(nuts, on=keys, suffixes=("", "_nuts"))
     both["shift"] = (both["estimate"] - both["estimate_nuts"]) / (both["width_nuts"] / 3.7616)
     both["width_ratio"] = both["width"] / both["width_nuts"]
+    both["bridge"] = both["bridge"] > 0
     rows = [
         (
             target,
-            bridge > 0,
+            bridge,
             judges,
             len(group),
             group["shift"].mean(),

@@ -463,7 +463,7 @@ class Audit(Section):
         0.2, ge=0, le=1, description="Share of intensity labels off by one step, where any are."
     )
     replicates: int = Field(50, ge=2, description="Replicates of the two-step estimators.")
-    joint_replicates: int = Field(4, ge=0, description="Replicates of the joint estimator.")
+    joint_replicates: int = Field(3, ge=0, description="Replicates of the joint estimator.")
     share_replicates: int = Field(
         20,
         ge=0,

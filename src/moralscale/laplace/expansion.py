@@ -18,9 +18,10 @@ Array = NDArray[np.float64]
 class Expansion:
     """Second-order expansion of minus the log density in the parameters, at given spreads.
 
-    Gradient and curvature of the judgments are averaged over the uncertainty of log-odds, where it is
-    given (a Gaussian variational approximation; Ormerod and Wand 2012). Curvature is that of squared residuals without their own
-    second derivatives (Gauss and Newton), so that it is positive definite everywhere.
+    Gradient and curvature of the judgments are averaged over the uncertainty of log-odds, where
+    that is given (a Gaussian variational approximation; Ormerod and Wand 2012). The curvature of
+    squared residuals leaves their own second derivatives out (Gauss and Newton), so that it is
+    positive definite everywhere.
 
     Parameters
     ----------
@@ -114,7 +115,7 @@ class Expansion:
         return new
 
     def composed(self, judge: int, own: Array) -> Array:
-        """Jacobian of a judge's composite residuals by the judge's own parameters, times columns."""
+        """Jacobian of a judge's composite residuals, by what is the judge's own, times columns."""
         local = self.problem.layout.local
         one, other = (local["t"][component] for component in self.problem.components)
         sums = own[one] + own[other]

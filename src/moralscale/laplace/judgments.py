@@ -89,7 +89,7 @@ class Observed:
     extra: Array
 
     def chances(self, variance: Array) -> tuple[Array, Array]:
-        """Expected chance that the first option wins, and its slope by the log-odds.
+        """Give the expected chance that the first option wins, and its slope by the log-odds.
 
         Over normal log-odds of this mean and a variance, (judgment,) or 0, by quadrature.
         """
@@ -105,7 +105,7 @@ class Observed:
         return out
 
     def through(self) -> Array:
-        """What beta and the mean strength are of the judge's own parameters: (n_local, 2)."""
+        """Express beta and the mean strength by the judge's own parameters: (n_local, 2)."""
         local = self.judged.layout.local
         out = np.zeros((self.judged.layout.n_local, 2))
         out[local["beta"][0], 0] = 1.0

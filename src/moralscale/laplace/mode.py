@@ -24,8 +24,8 @@ Array = NDArray[np.float64]
 
 #: Most steps of the search, and the share of each that is taken at first.
 MOST_STEPS, DAMPING = 60, 0.8
-#: A step turns round where it goes back this share of twice the one before it.
-TURNED = 0.8
+#: A step turns round where it takes back more than this share of the one before it.
+TURNED = 0.4
 #: Spreads stay where they are until parameters would gain less than this in log density.
 SETTLED = 0.5
 #: Predicted gains in log density, of parameters and of spreads, below which the search has arrived:
@@ -103,9 +103,9 @@ def find(problem: Problem, *, seed: int) -> Found:
         place = Place.of(problem, x, log_sd, variances)
         at, variances = place.at, place.variances
         step = -at.arrow.solve(place.gradient)[:, 0]
-        gain = -place.gradient @ step / 2
+        gain = float(-place.gradient @ step / 2)
         # Steps that turn round are too long: corrections lag by one step.
-        if place.gradient @ before > TURNED * gain_before:
+        if place.gradient @ before > 2 * TURNED * gain_before:
             damping = max(0.75 * damping, 0.3)
         before, gain_before = step, gain
         if gain > SETTLED:

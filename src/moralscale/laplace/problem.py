@@ -174,7 +174,7 @@ class Problem:
         return x[at.every("p")] - expected - self.in_common(x[self.common_at])
 
     def in_common(self, shared: Array) -> Array:
-        """What judges share of composites, from the parameters at `common_at`."""
+        """Give what judges share of composites, from the parameters at `common_at`."""
         n = self.n_composites
         return shared[:n] + self.common[:, n:] @ shared[n:]
 

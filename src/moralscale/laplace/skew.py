@@ -95,7 +95,7 @@ def _composites(at: Expansion, covariance: Covariance, out: Array, doubt: Array)
 def _judgments(at: Expansion, covariance: Covariance, judge: int, out: Array) -> Array:
     """Consistencies that multiply strengths; gives the variance of a judge's log-odds.
 
-    The mean strength that the bridge arena is given back is taken as known: nothing is known better.
+    The mean strength that the bridge arena is given back is taken as known: nothing is better.
     """
     layout, seen = at.problem.layout, at.observed[judge]
     mine, own, factor = seen.judged, covariance.own[judge], seen.factor
@@ -142,7 +142,7 @@ def _judgments(at: Expansion, covariance: Covariance, judge: int, out: Array) ->
 
 
 def _linear(at: Expansion, covariance: Covariance) -> Array:
-    """Summed variances of the linear residuals."""
+    """Sum the variances of the linear residuals."""
     out = np.zeros(len(at.problem.gram_parts))
     for k, (shared, own, across) in enumerate(at.problem.gram_parts):
         out[k] = shared.data @ covariance.shared[shared.row, shared.col]

@@ -101,7 +101,7 @@ def over_spreads(at: Expansion, doubt: Array, *, seed: int) -> Spreads:
     """Slope and expected curvature of the log marginal density of the log spreads.
 
     The slope is exact for the Gaussian that stands for the likelihood (Fisher's identity); the
-    curvature takes its traces from unit vectors of narrow blocks and random directions of wide ones.
+    curvature takes its traces from unit vectors of narrow blocks, random directions of wide ones.
 
     Parameters
     ----------

@@ -507,9 +507,15 @@ class Audit(Section):
         0.2, ge=0, le=1, description="Share of intensity labels off by one step, where any are."
     )
     replicates: int = Field(50, ge=2, description="Replicates of the two-step estimators.")
-    joint_replicates: int = Field(6, ge=0, description="Replicates of the joint estimator.")
+    joint_replicates: int = Field(3, ge=0, description="Replicates of the joint estimator.")
+    share_replicates: int = Field(
+        20,
+        ge=0,
+        description="The same where shares are reported: coverage in the middle of the grid and "
+        "by number of judges, alarms where effects are planted or looked for.",
+    )
     nuts_replicates: int = Field(
-        0, ge=0, description="Replicates by NUTS, in the cells of the first consistency."
+        0, ge=0, description="Replicates by NUTS, in the middle and by number of judges."
     )
 
 
@@ -521,9 +527,8 @@ FULL_AUDIT = Audit(
     battles=(5, 10, 15, 30, 60, 150),
     noises=(0.5, 2.0),
     judges=(10, 3, 5),
-    replicates=100,
-    joint_replicates=20,
-    nuts_replicates=4,
+    joint_replicates=2,
+    nuts_replicates=2,
 )
 
 

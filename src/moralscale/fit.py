@@ -155,7 +155,7 @@ class Compiled:
             machine = self.machine or _machine(self.model, self.names)
             machine = machine.with_data(**{OBSERVED: values})
             if sampler.coordinates == "learnt":
-                machine = learn(machine, self.model, seed=seed, cores=cores).machine(self.names)
+                machine = _learnt(machine, self.model, self.names, seed, cores)
             return _sample_nutpie(machine, sampler, seed, cores)
         self.model.set_data(OBSERVED, values)
         return _sample_pymc(self.model, self.names, sampler, seed, cores)
@@ -328,6 +328,13 @@ def _machine(model: pm.Model, names: list[str]) -> Any:
     seconds = time.monotonic() - started
     LOG.info("model of %d parameters compiled in %.0f s", machine.n_dim, seconds)
     return machine
+
+
+def _learnt(machine: Any, model: pm.Model, names: list[str], seed: int, cores: int) -> Any:
+    started = time.monotonic()
+    learnt = learn(machine, model, seed=seed, cores=cores)
+    LOG.info("coordinates learnt in %.0f s", time.monotonic() - started)
+    return learnt.machine(names)
 
 
 def _sample_nutpie(machine: Any, sampler: Sampler, seed: int, cores: int) -> xr.DataTree:

@@ -22,8 +22,7 @@ from moralscale.composition import get_rule
 from moralscale.config import Panel, load_config, load_yaml
 from moralscale.elo import ELO_PER_LOGIT
 from moralscale.errors import ModelError, suggestion
-from moralscale.laplace import Problem
-from moralscale.laplace.mode import information, strengths
+from moralscale.laplace import Expansion, Problem, strengths
 from moralscale.priors import Priors
 from moralscale.projections import quantities
 
@@ -90,7 +89,7 @@ def expected_widths(
     arrays = make_arrays(table, scenes, composites, data="bridged")
     problem = Problem(arrays, priors, get_rule("compressed"))
     x, log_sd = _planted(problem, truth, arrays)
-    spread = information(problem, x, log_sd).draw(rng, _DRAWS)
+    spread = Expansion(problem, x, log_sd).arrow.draw(rng, _DRAWS)
     draws = quantities(
         strengths(problem, (x[:, None] + spread).T, np.tile(log_sd, (_DRAWS, 1))), arrays.estimands
     )

@@ -97,7 +97,7 @@ def find(problem: Problem, *, seed: int) -> Found:
     log_sd = np.array([np.log(prior.typical) for prior in problem.spread_priors])
     x = _approach(problem, log_sd)
     damping, before, gain_before = DAMPING, np.zeros(len(x)), 1.0
-    z_damping, z_before = np.ones(len(log_sd)), np.zeros(len(log_sd))
+    z_damping, most, z_before = np.ones(len(log_sd)), np.ones(len(log_sd)), np.zeros(len(log_sd))
     variances: list[Array] | None = None
     for _ in range(MOST_STEPS):
         place = Place.of(problem, x, log_sd, variances)
@@ -115,7 +115,10 @@ def find(problem: Problem, *, seed: int) -> Found:
         z_step = spreads.step
         if gain < GAIN[0] and spreads.slope @ z_step / 2 < GAIN[1]:
             return Found(place, spreads, damping)
-        z_damping = np.where(z_step * z_before < 0, z_damping / 2, np.minimum(1.5 * z_damping, 1.0))
+        # A spread whose steps turn round is taken more slowly, and never again as fast.
+        turned = z_step * z_before < 0
+        most = np.where(turned, 0.7 * most, most)
+        z_damping = np.where(turned, z_damping / 2, np.minimum(1.5 * z_damping, most))
         z_before = z_step
         z_step = z_damping * np.clip(z_step, -LONGEST, LONGEST)
         x = at.moved(damping * step + followed(at) @ z_step)

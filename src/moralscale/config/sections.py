@@ -340,9 +340,9 @@ class Sampler(Section):
     backend: Literal["nutpie", "pymc"] = Field("nutpie", description="Sampler.")
     chains: int = Field(4, ge=2, le=64, description="Chains.")
     tune: int = Field(200, ge=10, description="Tuning iterations a chain.")
-    draws: int = Field(800, ge=10, description="Draws kept a chain.")
+    draws: int = Field(1200, ge=10, description="Draws kept a chain.")
     thin: int = Field(1, ge=1, le=100, description="Iterations after tuning for each draw kept.")
-    target_accept: float = Field(0.75, gt=0.5, lt=1, description="Target acceptance rate of NUTS.")
+    target_accept: float = Field(0.7, gt=0.5, lt=1, description="Target acceptance rate of NUTS.")
     coordinates: Literal["learnt", "plain"] = Field(
         "learnt",
         description="Whether `nutpie` samples in coordinates that a short first run learns "

@@ -380,7 +380,7 @@ class Sampler(Section):
     chains: int = Field(4, ge=2, le=64, description="Chains.")
     tune: int = Field(1000, ge=10, description="Tuning iterations a chain.")
     draws: int = Field(1000, ge=10, description="Draws kept a chain.")
-    thin: int = Field(2, ge=1, le=100, description="Iterations after tuning for each draw kept.")
+    thin: int = Field(3, ge=1, le=100, description="Iterations after tuning for each draw kept.")
     target_accept: float = Field(0.8, gt=0.5, lt=1, description="Target acceptance rate of NUTS.")
     coordinates: Literal["plain", "learnt"] = Field(
         "plain",

@@ -5,6 +5,8 @@ PYTEST_ARGS ?= -n 2 --dist loadfile
 READY := .venv/.ready
 READY_LOCAL := .venv/.ready-local
 in_venv := PATH="$(CURDIR)/.venv/bin:$$PATH"
+# A broken link, anchor or docstring is a warning, and a warning an error.
+site = $(in_venv) sphinx-build -q -W --keep-going -c docs -d build/doctrees . build/site
 
 # A .venv that no longer runs this project (its Python removed, the folder moved) is made anew.
 works := $(shell .venv/bin/python -c 'import os, moralscale as m; \
@@ -13,7 +15,7 @@ ifneq ($(works),True)
 $(shell rm -f $(READY))
 endif
 
-.PHONY: help reproduce local test lint environment generate lock clean
+.PHONY: help reproduce local test coverage lint docs dist environment generate lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1:/p' Makefile | awk -F: '{printf "make %-12s %s\n", $$1, $$2}'
@@ -28,7 +30,13 @@ local: $(READY) $(READY_LOCAL)  ## the same on real answers of a small open-weig
 test: $(READY)  ## all tests
 	$(in_venv) PYTHONHASHSEED=0 pytest $(PYTEST_ARGS)
 
-lint: $(READY)  ## style, types, import layers, workflow, spelling
+coverage: $(READY)  ## all tests, and which lines of src none of them ran; at least 90% must be
+	@mkdir -p build && rm -f build/coverage*
+	$(in_venv) PYTHONHASHSEED=0 coverage run -m pytest $(PYTEST_ARGS)
+	$(in_venv) coverage combine -q
+	$(in_venv) coverage report
+
+lint: $(READY)  ## style, types, import layers, workflow, spelling, links of the documentation
 	$(in_venv) ruff check .
 	$(in_venv) ruff format --check .
 	$(in_venv) mypy
@@ -36,6 +44,15 @@ lint: $(READY)  ## style, types, import layers, workflow, spelling
 	$(in_venv) snakefmt --check Snakefile workflow
 	$(in_venv) snakemake --lint
 	$(in_venv) codespell
+	$(site)
+
+docs: $(READY)  ## the documentation as a site, build/site/index.html
+	$(site)
+
+dist: $(READY)  ## wheel and source distribution, checked, in dist/
+	@rm -rf dist
+	$(in_venv) python -m build --no-isolation
+	$(in_venv) twine check --strict dist/*
 
 environment: $(READY)  ## .venv alone
 

@@ -62,8 +62,8 @@ def test_the_default_configuration_is_the_study(default, project):
     assert one.slope == other.slope == 0.862
     assert one.slope / one.composite_consistency == pytest.approx(0.862)
     assert other.slope / other.composite_consistency == pytest.approx(1.0)
-    assert one.residuals["loyalty"] == 9.58
-    assert one.residuals["care"] == -9.22
+    assert one.residuals_of(FOUNDATIONS)["loyalty"] == 9.58
+    assert one.residuals_of(FOUNDATIONS)["care"] == -9.22
     changes = {"composite_consistency": one.composite_consistency}
     assert other.model_copy(update=changes) == one
 
@@ -133,11 +133,6 @@ def test_a_run_knows_its_judges_and_their_origin(default, project):
             ["dfault"],
             "fits.priors: unknown prior 'dfault'; did you mean 'default'?",
         ),
-        (
-            "panels/compressed/residuals",
-            {"caer": 1, "loyalty": -1},
-            "panels.compressed.residuals: unknown foundation 'caer'; did you mean 'care'?",
-        ),
         # wrong types and values
         ("seed", "x", "seed: input should be a valid integer"),
         ("seed", 1.5, "seed: input should be a valid integer"),
@@ -182,10 +177,16 @@ def test_a_run_knows_its_judges_and_their_origin(default, project):
             "panels.compressed.residuals: foundation residuals sum to 5; shift them",
         ),
         (
-            "panels/compressed/residuals",
-            {"care": -5.0, "loyalty": 5.0},
-            "panels.compressed.residuals: no residual for 'fairness'; add it (0 for none)",
+            "runs/mine",
+            {"panel": "compressed", "scenes": "scenarios/scenes.frr.csv"},
+            "runs.mine.scenes: no such file: scenarios/scenes.frr.csv",
         ),
+        (
+            "runs/mine",
+            {"panel": "compressed", "prompts": ["troley"]},
+            "runs.mine.prompts: unknown prompt 'troley'; did you mean 'trolley'?",
+        ),
+        ("language", "French", "language: 'French' is no code of a language; write one such as"),
         (
             "design/judgments",
             {"bridge": 0},
@@ -376,7 +377,21 @@ def test_judges_are_read_by_name(tmp_path):
 def test_a_panel_is_the_published_one_by_default():
     panel = Panel()
     assert panel.slope == 0.862
-    assert sum(panel.residuals.values()) == pytest.approx(0)
+    residuals = panel.residuals_of(FOUNDATIONS)
+    assert list(residuals) == list(FOUNDATIONS)
+    assert sum(residuals.values()) == pytest.approx(0)
+    assert (panel.anchoring_of(shown=True), panel.anchoring_of(shown=False)) == (35, 0)
+
+
+def test_residuals_are_those_of_the_corpus():
+    six = ("care", "equality", "proportionality", "loyalty", "authority", "purity")
+    assert Panel().residuals_of(six) == dict.fromkeys(six, 0.0)
+    panel = Panel(residuals={"care": -5, "loyalty": 5})
+    assert panel.residuals_of(("care", "loyalty")) == {"care": -5, "loyalty": 5}
+    with pytest.raises(ConfigError, match=r"panels.x.residuals: no residual for 'purity'; add it"):
+        panel.residuals_of(("care", "loyalty", "purity"), where="panels.x")
+    with pytest.raises(ConfigError, match="unknown foundation 'caer'; did you mean 'care'"):
+        Panel(residuals={"caer": 1, "loyalty": -1}).residuals_of(six)
 
 
 def test_a_suggestion_is_the_nearest_name_or_all_of_them():

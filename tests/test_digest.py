@@ -8,7 +8,7 @@ import pytest
 from moralscale import digest
 from moralscale.digest import code_digest, file_digest
 from moralscale.errors import ConfigError
-from moralscale.manifest import make_manifest
+from moralscale.manifest import digest_of, digests, make_manifest
 from moralscale.scripting import job
 
 
@@ -53,23 +53,32 @@ def test_collection_code_is_no_part_of_the_digest_of_a_fit():
     assert sources == digest.code_digest("moralscale.fit", "moralscale.model")
 
 
-def test_manifest_hashes_every_file_once_sorted(tmp_path):
+def test_digests_are_of_every_file_once_sorted(tmp_path):
     (tmp_path / "folder").mkdir()
-    for name in ("b.csv", "folder/a.csv"):
+    for name in ("b.csv", "folder/a.csv", "folder/.snakemake_timestamp"):
         (tmp_path / name).write_text(name)
-    found = make_manifest(
-        "quick",
-        origin="simulated",
-        config={"seed": 1},
-        inputs=[str(tmp_path / "b.csv")],
-        outputs=[str(tmp_path / "folder"), str(tmp_path / "b.csv")],
-    )
-    assert found["inputs"] == {str(tmp_path / "b.csv"): hashlib.sha256(b"b.csv").hexdigest()}
-    assert list(found["outputs"]) == sorted(found["outputs"])
-    assert len(found["outputs"]) == 2
+    found = digests([tmp_path / "folder", tmp_path / "b.csv"], root=f"{tmp_path}/")
+    assert list(found) == ["b.csv", "folder/a.csv"]
+    assert found["b.csv"] == hashlib.sha256(b"b.csv").hexdigest()
+    assert found["b.csv"] == file_digest(tmp_path / "b.csv")
+
+
+def test_a_manifest_holds_its_own_digest():
+    files = {"inputs": {"b.csv": "00"}}
+    found = make_manifest("quick", origin="simulated", config={"seed": 1}, files=files, git=None)
     assert found["config"] == {"seed": 1}
+    assert found["seed"] == 1
+    assert found["outputs"] == {}
     assert "pymc" in found["versions"]
-    assert file_digest(tmp_path / "b.csv") == found["inputs"][str(tmp_path / "b.csv")]
+    assert found["digest"] == digest_of(found)
+    assert digest_of({**found, "seed": 2}) != found["digest"]
+
+
+def test_the_digest_of_the_package_is_of_all_its_files(package):
+    before = digest.package_digest()
+    assert before == digest.package_digest()
+    (package / "plot/page.html.j2").write_text("<p>edited")
+    assert digest.package_digest() != before
 
 
 def test_a_job_ends_a_users_error_in_one_line_with_code_two(tmp_path, capsys):

@@ -10,7 +10,7 @@ import pytest
 
 from moralscale.errors import ModelError
 from moralscale.estimands import Estimands, zero_sum_basis
-from moralscale.records import CONFIGS, FOUNDATIONS
+from moralscale.records import FOUNDATIONS
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -69,7 +69,11 @@ def test_group_means_are_means_over_the_members(estimands, strengths, tiny_compo
         mean_of(lambda row, s=s: row.intensity_a + row.intensity_b == s)
         for s in (-4, -3, -2, -1, 0, 1, 2, 3, 4)
     ]
-    assert estimands.config_names == CONFIGS
+    assert estimands.config_names == (
+        *("+2/+2", "+2/+1", "+2/-1", "+2/-2", "+1/+1"),
+        *("+1/-1", "+1/-2", "-1/-1", "-1/-2", "-2/-2"),
+    )
+    assert estimands.foundation_names == FOUNDATIONS
     assert estimands.intensity_sums.tolist() == [-4, -3, -2, -1, 0, 1, 2, 3, 4]
     np.testing.assert_allclose(estimands.foundation_residual(phi)[0, 1], foundation, atol=1e-13)
     np.testing.assert_allclose(estimands.config_mean(phi)[0, 1], config, atol=1e-13)
@@ -130,7 +134,7 @@ def test_config_basis_is_orthonormal_and_leaves_mean_and_slope_alone(estimands, 
     basis = estimands.config_basis()
     assert basis.shape == (10, 8)
     np.testing.assert_allclose(basis.T @ basis, np.eye(8), atol=1e-12)
-    index = [CONFIGS.index(name) for name in tiny_composites["config"]]
+    index = [estimands.config_names.index(name) for name in tiny_composites["config"]]
     effects = basis[index]  # of every composite, one column a basis vector
     level = (tiny_composites["intensity_a"] + tiny_composites["intensity_b"]).to_numpy()
     np.testing.assert_allclose(effects.sum(axis=0), 0, atol=1e-12)

@@ -101,10 +101,12 @@ def test_repeats_and_both_orders_are_asked_too(folder):
 
 def test_what_the_journal_answers_is_not_counted(folder):
     before = reckoned(folder)["plain"]
+    two = {**CONFIG, "runs": {"small": {"judges": ["plain", "batched"]}}}
+    (folder / "config/small.yaml").write_text(yaml.safe_dump(two))
     config = read_config(folder / "config/small.yaml", root=folder)
     judge = load_judges(folder / "config/judges.yaml")["plain"]
     provider = make_provider("plain", judge)
-    asks = list(dict(questions(config, ("plain", "batched"), folder))["plain"])[:3]
+    asks = list(dict(questions(config, "small", folder))["plain"])[:3]
     path = folder / "results/small/journal/plain.jsonl"
     with open_journal(path) as journal:
         whole, cut, failed = (
@@ -113,9 +115,7 @@ def test_what_the_journal_answers_is_not_counted(folder):
         journal.append(whole.answered(Reply("A", "stop"), again=False))
         journal.append(cut.answered(Reply("", "length"), again=True))
         journal.append(failed.failed(TransientError("overloaded")))
-    config = {**CONFIG, "runs": {"small": {"judges": ["plain", "batched"]}}}
-    (folder / "config/small.yaml").write_text(yaml.safe_dump(config))
-    one, other = estimate_cost(read_config(folder / "config/small.yaml", root=folder), root=folder)
+    one, other = estimate_cost(config, root=folder)
     assert (one.judge, one.planned, one.remaining) == ("plain", other.planned, other.planned - 1)
     assert before.remaining == before.planned
     assert one.output_tokens == one.remaining * (ANSWER_TOKENS + 100)

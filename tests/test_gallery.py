@@ -12,7 +12,7 @@ import gallery
 from moralscale.config import FigureWidths
 from moralscale.figures import CAPTIONS, CROSS_RUN, OF_RUN, SENSITIVITY, TABLED, save
 from moralscale.printing import KEY
-from moralscale.records import CONFIGS, FOUNDATIONS, INTENSITIES, Origin
+from moralscale.records import FOUNDATIONS, INTENSITIES, Origin
 
 NARROW = FigureWidths(column=3, wide=4, page=5.5)
 LABELS = [
@@ -38,11 +38,14 @@ def refits():
     sample = ("chain", "draw")
     base = xr.Dataset(
         {name: (sample, rng.normal(0.9, 0.1, (2, 50))) for name in ("beta", "alpha")},
-        {"chain": [0, 1], "draw": np.arange(50)},
+        {"chain": [0, 1], "draw": np.arange(50), "foundation": ["ubuntu", "honour"]},
     )
+    residual = rng.normal(0, 0.1, (2, 50, 2))
+    base["foundation_residual"] = ((*sample, "foundation"), residual, {"unit": "log-odds"})
     for name in ("wide", "tight", "strong-pooling"):
         attrs = {"kind": "prior", "alternative": name}
-        tree = xr.DataTree.from_dict({"base": base, "alternative": base + 0.05})
+        other = (base + 0.05).map(lambda draws: draws.assign_attrs(base[draws.name].attrs))
+        tree = xr.DataTree.from_dict({"base": base, "alternative": other})
         tree.attrs = attrs
         yield tree
 
@@ -97,7 +100,7 @@ def predictive():
     rows = [("win rate by strength gap", arena, "1", 1.0, 0.7) for arena in ("single", "bridge")]
     rows += [("win rate by position", "single", "", np.nan, 0.5)]
     rows += [("win rate by judge", "", f"judge-{k}", np.nan, 0.5) for k in range(10)]
-    rows += [("elo by configuration", "", name, np.nan, 1000.0) for name in CONFIGS]
+    rows += [("elo by configuration", "", name, np.nan, 1000.0) for name in ("+2/-1", "+1/+1")]
     rows += [("intransitive triples", "single", "", np.nan, 400.0)]
     table = pd.DataFrame(rows, columns=["statistic", "arena", "group", "x", "observed"])
     return table.assign(low=table["observed"] * 0.9, high=table["observed"] * 1.1)

@@ -187,6 +187,33 @@ def test_a_planted_difference_between_runs_is_found(runs):
     assert agreement["unit"] == "correlation"
     shown = render(comparison_sheet(table), "md")
     assert "one (simulated data)" in shown.replace("a: ", "")
+    assert "Simulated judges have the same names" in comparison_sheet(table).note
+
+
+def test_a_comparison_says_whose_difference_it_is(runs, tmp_path):
+    """Two live runs in two languages, of which the second has one judge less."""
+    for name, kept in (("en", slice(None)), ("fr", slice(1, None))):
+        run = open_run(runs / "one")
+        tree, found = run.posterior(), run.quantities()
+        tree.attrs |= {"origin": "live", "language": name}
+        fit = tmp_path / name / "fits" / "bridged/compressed/default"
+        fit.mkdir(parents=True)
+        save(tree, fit / "posterior.nc")
+        save_dataset(found.isel(judge=kept, other_judge=kept), fit / "quantities.nc")
+    en, fr = (open_run(tmp_path / name) for name in ("en", "fr"))
+    table = compare_runs(en, fr)
+    both = en.quantities()["judge"].values[1:]
+    shared = table[table["quantity"] == "slope_shared"].iloc[0]
+    expected = float(en.quantities()["slope_judge"].sel(judge=both).mean())
+    assert shared["mean_a"] == pytest.approx(expected)
+    assert shared["mean_difference"] == pytest.approx(0, abs=1e-9)
+    sheet = comparison_sheet(table)
+    assert "a: en (live, en), b: fr (live, fr)" in render(sheet, "md")
+    assert f"{len(both)} judges are in both runs, 1 in one alone" in sheet.note
+    assert "of the population of judges" in sheet.note
+    same = compare_runs(en, en)
+    assert "slope_shared" not in set(same["quantity"])
+    assert f"{len(both) + 1} judges are in both runs." in comparison_sheet(same).note
 
 
 def test_runs_of_different_data_are_not_compared(runs, tmp_path, monkeypatch):

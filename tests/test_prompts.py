@@ -55,7 +55,8 @@ def test_every_scene_is_rendered_blind(template):
 @templates
 def test_frame_names_no_foundation_and_no_intensity(template):
     frame = f"{template.system} {template.text}".lower()
-    words = set(re.findall(r"[a-z]+", frame))
+    words = set(re.findall(r"[^\W\d_]+", frame))
+    assert not words & {"oui", "non", "juste", "loyal", "sacré", "intensité", "moral", "aiguiller"}
     assert not words & {*FOUNDATIONS, "fair", "loyal", "sacred", "foundation", "intensity", "moral"}
     assert not words & {"yes", "no", "nothing happens", "default", "pull", "lever", "inaction"}
     assert not re.search(r"\d", frame)
@@ -68,14 +69,9 @@ def test_acts_stand_as_whole_lines_in_display_order(template):
         f"- {a}" for a in (HIKER, COIN, BREAD)
     ]
     at = lines.index
-    first, second = template.labels
-    assert (
-        at(f"Person {first}:") + 1
-        == at(f"- {HIKER}")
-        < at(f"- {COIN}")
-        < at(f"Person {second}:")
-        < at(f"- {BREAD}")
-    )
+    person = {"en": "Person {}:", "fr": "Personne {} :"}[template.language]
+    first, second = map(person.format, template.labels)
+    assert at(first) + 1 == at(f"- {HIKER}") < at(f"- {COIN}") < at(second) < at(f"- {BREAD}")
 
 
 @templates
@@ -86,6 +82,26 @@ def test_swapping_options_swaps_the_act_blocks_and_nothing_else(template):
     marked = straight.user.replace(one, "{1}").replace(other, "{2}")
     assert swapped.user == marked.replace("{1}", other).replace("{2}", one)
     assert (straight.system, straight.labels) == (swapped.system, swapped.labels)
+
+
+def test_the_french_prompt_is_the_trolley_in_french():
+    trolley, french = TEMPLATES["trolley"], TEMPLATES["fr"]
+    assert (trolley.language, french.language, french.labels) == ("en", "fr", trolley.labels)
+    shape = [
+        [re.findall(r"\{\w+\}", block) for block in template.text.split("\n\n")]
+        for template in (trolley, french)
+    ]
+    assert shape[0] == shape[1]
+
+
+def test_a_prompt_in_another_language_than_the_scenes_is_refused(tmp_path):
+    path = ROOT / "config/prompts/trolley.yaml"
+    assert load_template(path, language="en").name == "trolley"
+    with pytest.raises(ConfigError, match="the prompt is in 'en', the scenes are in 'fr'; name a"):
+        load_template(path, language="fr")
+    (tmp_path / "mine.yaml").write_text(GOOD + "language: French\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="key language: 'French' is no code of a language"):
+        load_template(tmp_path / "mine.yaml")
 
 
 def test_arms_differ_in_the_trolley_only():

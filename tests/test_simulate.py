@@ -190,7 +190,7 @@ def test_effects_that_no_composite_can_show_are_an_error(simulate, tiny_composit
     truth = simulate(composites=without, residuals=flat)
     assert np.isfinite(truth["phi"].values).all()
     with pytest.raises(ModelError, match="anchoring"):
-        simulate(composites=tiny_composites[tiny_composites["config"] != "+2/-1"])
+        simulate(composites=tiny_composites[tiny_composites["config"] != "+2/-1"], anchoring=35)
 
 
 def test_composites_of_the_same_two_scenes_are_an_error(simulate, tiny_scenes):

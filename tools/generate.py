@@ -1,11 +1,14 @@
 """Write what follows from other files: ``make generate``; a test fails where one is out of date.
 
 - ``environment.yml`` from ``pyproject.toml``;
-- ``workflow/schemas/*.json`` and the key tables of ``config/README.md`` from `moralscale.config`.
+- ``workflow/schemas/*.json`` and the key tables of ``config/README.md`` from `moralscale.config`;
+- ``docs/dictionary.md`` from ``docs/dictionary.yaml`` and what it is checked against;
+- the table of functions in ``docs/api.md`` from their docstrings.
 """
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 import re
@@ -17,6 +20,8 @@ from typing import Any
 import yaml
 from pydantic import TypeAdapter
 
+import dictionary
+from moralscale import _PUBLIC
 from moralscale.config import Config, Judge, Name
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -52,7 +57,7 @@ def generated(root: Path) -> dict[Path, str]:
     Files that are generated in part are read for the rest of their text.
     """
     config, judges = config_schema(), judges_schema()
-    readme = root / "config/README.md"
+    readme, api = root / "config/README.md", root / "docs/api.md"
     text = readme.read_text(encoding="utf-8")
     for marker, schema in {"config": config, "judges": judges}.items():
         text = between_markers(text, marker, key_tables(schema))
@@ -60,8 +65,29 @@ def generated(root: Path) -> dict[Path, str]:
         root / "environment.yml": environment((root / "pyproject.toml").read_text("utf-8")),
         root / "workflow/schemas/config.schema.json": as_json(config),
         root / "workflow/schemas/judges.schema.json": as_json(judges),
+        root / "docs/dictionary.md": dictionary.page(root),
+        api: between_markers(api.read_text(encoding="utf-8"), "functions", function_table(root)),
         readme: text,
     }
+
+
+def function_table(root: Path) -> str:
+    """Return a Markdown table of the public functions: name, what it does, where it is."""
+    rows = ["| function | what it does | module |", "|---|---|---|"]
+    for name, module in _PUBLIC.items():
+        meaning = first_line(root / "src" / module.replace(".", "/"), name)
+        rows.append(f"| `{name}` | {meaning.replace('``', '`')} | `{module}` |")
+    return "\n".join(rows)
+
+
+def first_line(place: Path, name: str) -> str:
+    """Read the first line of a function's docstring without importing its module."""
+    files = sorted(place.glob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
+    for path in files:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef) and node.name == name:
+                return (ast.get_docstring(node) or "").splitlines()[0]
+    raise ValueError(f"no function {name} in {place}")
 
 
 def environment(pyproject: str) -> str:

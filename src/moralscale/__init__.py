@@ -30,6 +30,10 @@ _PUBLIC: dict[str, str] = {
     "summary": "moralscale.inspection",
     "needed": "moralscale.power",
     "power_table": "moralscale.power",
+    "new_project": "moralscale.scaffold",
+    "diagnose": "moralscale.doctor",
+    "verify": "moralscale.provenance",
+    "archive_run": "moralscale.provenance",
 }
 
 __all__ = ["__version__", *_PUBLIC]

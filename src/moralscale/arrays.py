@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 
 from moralscale.errors import JudgmentError, ModelError, suggestion
 from moralscale.estimands import Estimands
-from moralscale.records import FOUNDATIONS, INTENSITIES, USED, VERDICTS, Arena, BetaMeaning, Outcome
+from moralscale.records import (
+    USED,
+    VERDICTS,
+    Arena,
+    BetaMeaning,
+    Outcome,
+    foundations_of,
+    intensities_of,
+)
 
 LOG = logging.getLogger(__name__)
 Index = NDArray[np.int64]
@@ -42,7 +50,7 @@ class Arrays:
     judge_idx, arena_idx : (judgment,), int
         Judge and arena (in the order of `coords`).
     foundation_idx, intensity : (scene,), int
-        Position in `records.FOUNDATIONS`, and the intensity label.
+        Position in ``coords["foundation"]``, and the intensity label.
     estimands : Estimands
         What the composites are made of.
     coords : dict
@@ -96,6 +104,11 @@ class Arrays:
         if len(row) == len(key):
             return np.arange(len(key)), np.arange(len(key))
         return row, comparison
+
+    @property
+    def level(self) -> Index:
+        """Place of each scene's intensity in ``coords["intensity"]``: (scene,)."""
+        return np.searchsorted(self.coords["intensity"], self.intensity)
 
     @property
     def judgments_a_scene(self) -> float:
@@ -172,21 +185,22 @@ def make_arrays(
     judge_idx = pd.Index(judge_names).get_indexer(pd.Index(table["judge"]))
     arena_idx = pd.Index([str(a) for a in arenas]).get_indexer(pd.Index(table["arena"]))
     n_slots = len(slots)
+    foundations = foundations_of(scenes["foundation"])
     arrays = Arrays(
         first_idx=judge_idx * n_slots + _positions(slots, table, "first"),
         second_idx=judge_idx * n_slots + _positions(slots, table, "second"),
         outcome=pd.Index(VERDICTS).get_indexer(pd.Index(table["outcome"])).astype(np.int8),
         judge_idx=judge_idx,
         arena_idx=arena_idx,
-        foundation_idx=pd.Index(FOUNDATIONS).get_indexer(pd.Index(scenes["foundation"])),
+        foundation_idx=pd.Index(foundations).get_indexer(pd.Index(scenes["foundation"])),
         intensity=scenes["intensity"].to_numpy(dtype=np.int64),
         estimands=(estimands := Estimands.from_composites(scenes, composites)),
         coords={
             "judge": judge_names,
             "scene": scenes["id"].to_list(),
             "composite": composites["composite_id"].to_list(),
-            "foundation": list(FOUNDATIONS),
-            "intensity": list(INTENSITIES),
+            "foundation": list(foundations),
+            "intensity": list(intensities_of(scenes["intensity"])),
             "config": list(estimands.config_names),
             "arena": [str(arena) for arena in arenas],
             "other_arena": [str(arena) for arena in arenas if arena is not Arena.SINGLE],

@@ -92,9 +92,7 @@ class Attempt:
 
         It begins with what is needed to go on (`Head`) and ends with a checksum of all before it.
         """
-        record = {name: getattr(self, name) for name in _NAMES}
-        body = _ENCODER.encode(record).encode("ascii")[:-1]
-        return body + _CRC % zlib.crc32(body)
+        return encoded({name: getattr(self, name) for name in _NAMES})
 
     def head(self) -> Head:
         """Return the head of its line."""
@@ -125,6 +123,12 @@ class Head(NamedTuple):
 def short_key(key: str) -> bytes:
     """Return the first 128 bits of a key."""
     return bytes.fromhex(key[:32])
+
+
+def encoded(record: dict[str, Any]) -> bytes:
+    """Encode a record, in the order of its keys, as a line of a journal with its checksum."""
+    body = _ENCODER.encode(record).encode("ascii")[:-1]
+    return body + _CRC % zlib.crc32(body)
 
 
 def decoded(line: bytes) -> dict[str, Any] | None:

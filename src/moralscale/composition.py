@@ -179,6 +179,12 @@ def get_rule(name: str, *, where: str = "") -> Rule:
     ------
     ConfigError
         There is no such rule.
+
+    Examples
+    --------
+    >>> rule = get_rule("compressed")
+    >>> round(rule.compose(1.2, -0.4, {"beta": 0.862}), 4)
+    0.6896
     """
     if name not in RULES:
         raise ConfigError(

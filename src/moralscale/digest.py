@@ -40,6 +40,16 @@ def code_digest(*modules: str) -> str:
     return digest.hexdigest()[:16]
 
 
+def package_digest() -> str:
+    """Hash everything of this package, as 16 hex digits."""
+    digest = hashlib.sha256()
+    for path in sorted(_PACKAGE.rglob("*")):
+        if path.is_file() and path.suffix != ".pyc":
+            name = path.relative_to(_PACKAGE).as_posix()
+            digest.update(f"{name}\0{file_digest(path)}\0".encode())
+    return digest.hexdigest()[:16]
+
+
 def file_digest(path: str | Path) -> str:
     """SHA-256 of a file, in hex."""
     with open(path, "rb") as file:

@@ -32,6 +32,13 @@ def rating(strength: Any, *, axis: int = -1) -> Any:
     -------
     ndarray
         Ratings in Elo, of the same shape.
+
+    Examples
+    --------
+    A unit of log-odds is 173.7 Elo.
+
+    >>> rating(np.array([0.5, -0.5])).round(1).tolist()
+    [1086.9, 913.1]
     """
     return ELO_MEAN + ELO_PER_LOGIT * (strength - strength.mean(axis=axis, keepdims=True))
 
@@ -65,6 +72,11 @@ def online_elo(
     -------
     (contestant,)
         Ratings in Elo. Their mean is `start`. They depend on the order of the battles.
+
+    Examples
+    --------
+    >>> online_elo([0, 0], [1, 1], [1, 0.5], n_contestants=2).round(1).tolist()
+    [1014.5, 985.5]
     """
     ratings = [float(start)] * n_contestants
     exp, scale = math.exp, 1 / ELO_PER_LOGIT

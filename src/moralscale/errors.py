@@ -15,7 +15,8 @@
     ├── JudgmentError      a table of judgments
     ├── ModelError         data and model do not fit each other
     │   └── UnboundedError     maximum likelihood has no finite estimate
-    └── GateError          a fit that did not pass its checks
+    ├── GateError          a fit that did not pass its checks
+    └── ProvenanceError    files that are not what their manifest says
 
 The command line prints any of these in a line or two and exits with 2.
 """
@@ -24,6 +25,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 
 class MoralscaleError(Exception):
@@ -48,7 +50,7 @@ class MoralscaleError(Exception):
         mend = f"; {self.mend}" if self.mend else ""
         return on_one_line(f"{place}{self.what}{mend}")
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), self.what, self.where, self.mend)
 
 
@@ -130,6 +132,10 @@ class GateError(MoralscaleError):
     """A fit did not pass the checks that gate it."""
 
 
+class ProvenanceError(MoralscaleError):
+    """Files are not what their manifest says, or there is no manifest."""
+
+
 def on_one_line(text: str) -> str:
     """Escape what would break a line, or drive a terminal: values in messages are others' words."""
     if text.isprintable():
@@ -143,7 +149,13 @@ def shortened(text: str, most: int = 80) -> str:
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """Name the mend for a misspelt name: the nearest known one, or all of them."""
+    """Name the mend for a misspelt name: the nearest known one, or all of them.
+
+    Examples
+    --------
+    >>> suggestion("caer", ["care", "fairness"])
+    "did you mean 'care'?"
+    """
     known = list(known)
     near = difflib.get_close_matches(name, known, n=1)
     if near:

@@ -17,12 +17,14 @@ from scipy.linalg import null_space
 
 from moralscale.elo import ELO_MEAN, ELO_PER_LOGIT
 from moralscale.errors import ModelError
-from moralscale.records import CONFIGS, FOUNDATIONS
+from moralscale.records import configs_of, foundations_of
 
 Array = NDArray[np.float64]
 
 #: The two configurations of the anchoring contrast: nearly equal component sums.
 ANCHORING = ("+2/-1", "+1/+1")
+#: What is said where it is left out.
+NO_ANCHORING = "No anchoring contrast: this corpus has no +2/-1 composites beside +1/+1 ones."
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +42,9 @@ class Estimands:
     intensity_sum : (composite,), int
         Sum of the two intensity labels.
     config_names : tuple of str
-        The configurations that occur, in the order of `records.CONFIGS`.
+        The configurations that occur, the highest first.
+    foundation_names : tuple of str
+        The foundations of the corpus.
     """
 
     a_idx: NDArray[np.int64]
@@ -49,6 +53,7 @@ class Estimands:
     config: Array
     intensity_sum: NDArray[np.int64]
     config_names: tuple[str, ...]
+    foundation_names: tuple[str, ...]
 
     @classmethod
     def from_composites(cls, scenes: pd.DataFrame, composites: pd.DataFrame) -> Estimands:
@@ -69,9 +74,10 @@ class Estimands:
                 "not in the corpus",
                 mend="use the corpus that the composites were made from",
             )
-        first = composites["foundation_a"].to_numpy()[:, None] == np.array(FOUNDATIONS)
-        second = composites["foundation_b"].to_numpy()[:, None] == np.array(FOUNDATIONS)
-        names = tuple(name for name in CONFIGS if (composites["config"] == name).any())
+        foundations = foundations_of(scenes["foundation"])
+        first = composites["foundation_a"].to_numpy()[:, None] == np.array(foundations)
+        second = composites["foundation_b"].to_numpy()[:, None] == np.array(foundations)
+        names = configs_of(composites["config"])
         return cls(
             a_idx=a_idx,
             b_idx=b_idx,
@@ -79,6 +85,7 @@ class Estimands:
             config=(composites["config"].to_numpy()[:, None] == np.array(names)).astype(float),
             intensity_sum=(composites["intensity_a"] + composites["intensity_b"]).to_numpy(),
             config_names=names,
+            foundation_names=foundations,
         )
 
     @classmethod
@@ -91,6 +98,7 @@ class Estimands:
             config=dataset["config_member"].values.astype(float),
             intensity_sum=dataset["composite_intensity"].values.astype(np.int64),
             config_names=tuple(str(name) for name in dataset["config"].values),
+            foundation_names=tuple(str(name) for name in dataset["foundation"].values),
         )
 
     def to_dataset(self) -> xr.Dataset:
@@ -102,7 +110,8 @@ class Estimands:
             "config_member": (("composite", "config"), self.config.astype(np.int8)),
             "composite_intensity": (("composite",), self.intensity_sum.astype(np.int8)),
         }
-        return xr.Dataset(variables, {"config": list(self.config_names)})
+        coords = {"config": list(self.config_names), "foundation": list(self.foundation_names)}
+        return xr.Dataset(variables, coords)
 
     def restricted(self, composites: NDArray[np.bool_]) -> Estimands:
         """Keep some composites (composite,) only, and the configurations that they have."""
@@ -115,6 +124,7 @@ class Estimands:
             config=config[:, occurs],
             intensity_sum=self.intensity_sum[composites],
             config_names=tuple(np.array(self.config_names)[occurs].tolist()),
+            foundation_names=self.foundation_names,
         )
 
     def component_sum(self, theta: Array) -> Array:
@@ -176,13 +186,18 @@ class Estimands:
         """Mean over the composites of each configuration: (..., config)."""
         return values @ (self.config / self.config.sum(axis=0))
 
+    @property
+    def has_anchoring(self) -> bool:
+        """Whether the composites have both configurations of the anchoring contrast."""
+        return set(ANCHORING) <= set(self.config_names)
+
     def anchoring(self, values: Array) -> Array:
         """Mean over +2/-1 composites minus mean over +1/+1 composites: (...).
 
         On strengths this is the raw contrast; on the residuals of `line` it is the contrast at
         equal component sum. Not a number where the design lacks one of the two configurations.
         """
-        if not set(ANCHORING) <= set(self.config_names):
+        if not self.has_anchoring:
             return np.full(values.shape[:-1], np.nan)
         high, low = (self.config_names.index(name) for name in ANCHORING)
         means = self.config_mean(values)

@@ -70,7 +70,7 @@ class Estimate:
     budget: float | None
 
 
-def estimate_cost(config: Config, *, root: str | Path = ".") -> list[Estimate]:
+def estimate_cost(config: Config, *, root: str | Path = ".", anew: bool = False) -> list[Estimate]:
     """Reckon what the real judges of a configuration would cost.
 
     Parameters
@@ -79,6 +79,8 @@ def estimate_cost(config: Config, *, root: str | Path = ".") -> list[Estimate]:
         A validated configuration (`config.read_config`).
     root : path, optional
         Folder that paths start from, the project's.
+    anew : bool, optional
+        Whether all comparisons are reckoned, those too that journals answer already.
 
     Returns
     -------
@@ -100,19 +102,19 @@ def estimate_cost(config: Config, *, root: str | Path = ".") -> list[Estimate]:
     prices = load_prices(root / config.prices_file)
     found = []
     for name, run in live.items():
-        for judge, asks in questions(config, run.judges, root):
+        for judge, asks in questions(config, name, root):
             description = library[judge]
-            journal = root / f"results/{name}/journal/{judge}.jsonl"
+            journal = None if anew else root / f"results/{name}/journal/{judge}.jsonl"
             budget = description.budget or run.judge_budget
             price = prices.get(description.model)
             found.append(_of_judge(name, judge, description, asks, journal, price, budget))
     return found
 
 
-def questions(config: Config, judges: tuple[str, ...], root: Path) -> Iterator[tuple[str, Asks]]:
+def questions(config: Config, run: str, root: Path) -> Iterator[tuple[str, Asks]]:
     """Yield every judge's questions, over all arenas: those that the workflow would ask."""
-    scenes = load_scenes(root / config.scenes)
-    design = config.design
+    scenes = load_scenes(root / config.scenes_of(run))
+    design, judges, prompts = config.design, config.judge_names(run), config.prompts_of(run)
     composites = make_composites(scenes, realisations=design.realisations, seed=config.seed)
     counts = design.judgments.model_dump()
     schedule = pd.concat(
@@ -123,7 +125,7 @@ def questions(config: Config, judges: tuple[str, ...], root: Path) -> Iterator[t
             judges,
             judgments=counts[arena],
             repeats=design.repeats,
-            prompts=design.prompts,
+            prompts=prompts,
             orders=design.orders,
             seed=config.seed,
         )
@@ -131,7 +133,8 @@ def questions(config: Config, judges: tuple[str, ...], root: Path) -> Iterator[t
         if counts[arena]
     )
     templates = {
-        name: load_template(root / f"config/prompts/{name}.yaml") for name in design.prompts
+        name: load_template(root / f"config/prompts/{name}.yaml", language=config.language_of(run))
+        for name in prompts
     }
     for judge in judges:
         own = schedule[schedule["judge"] == judge]
@@ -143,7 +146,7 @@ def _of_judge(
     name: str,
     judge: Judge,
     asks: Asks,
-    journal: Path,
+    journal: Path | None,
     price: Price | None,
     budget: float | None,
 ) -> Estimate:
@@ -168,9 +171,10 @@ def _of_judge(
     )
 
 
-def _to_send(asks: Asks, provider: Provider, journal: Path) -> tuple[int, int]:
+def _to_send(asks: Asks, provider: Provider, journal: Path | None) -> tuple[int, int]:
     """Characters and number of the questions that the journal does not answer."""
-    answered = {key: not head.standing.again for key, head in read_heads(journal) if head.answered}
+    heads = [] if journal is None else read_heads(journal)
+    answered = {key: not head.standing.again for key, head in heads if head.answered}
     lengths = [
         len(ask.system) + len(ask.user)
         for ask in asks

@@ -28,6 +28,7 @@ from moralscale.model import REPORTED, build_model
 from moralscale.observation import OBSERVED, Observed
 from moralscale.posterior import check_content, constant_data
 from moralscale.priors import Priors, load_priors
+from moralscale.sampling import by_nutpie, by_pymc
 from moralscale.scenes import load_scenes
 from moralscale.warmup import learn
 
@@ -337,7 +338,7 @@ def _learnt(machine: Any, model: pm.Model, names: list[str], seed: int, cores: i
 
 
 def _sample_nutpie(machine: Any, sampler: Sampler, seed: int, cores: int) -> xr.DataTree:
-    return nutpie.sample(
+    return by_nutpie(
         machine,
         draws=sampler.draws * sampler.thin,
         tune=sampler.tune,
@@ -353,19 +354,18 @@ def _sample_nutpie(machine: Any, sampler: Sampler, seed: int, cores: int) -> xr.
 def _sample_pymc(
     model: pm.Model, names: list[str], sampler: Sampler, seed: int, cores: int
 ) -> xr.DataTree:
-    with model:
-        return pm.sample(
-            draws=sampler.draws * sampler.thin,
-            tune=sampler.tune,
-            chains=sampler.chains,
-            cores=cores,
-            random_seed=seed,
-            nuts_sampler="pymc",
-            target_accept=sampler.target_accept,
-            var_names=names,
-            progressbar=sys.stderr.isatty(),
-            compute_convergence_checks=False,
-        )
+    return by_pymc(
+        model,
+        draws=sampler.draws * sampler.thin,
+        tune=sampler.tune,
+        chains=sampler.chains,
+        cores=cores,
+        random_seed=seed,
+        target_accept=sampler.target_accept,
+        var_names=names,
+        progressbar=sys.stderr.isatty(),
+        compute_convergence_checks=False,
+    )
 
 
 def _progress(sampler: Sampler) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from moralscale.fit import fit
 from moralscale.importing import load_composites, read_any
 from moralscale.priors import Priors, load_priors
 from moralscale.records import Arena
+from moralscale.resources import find
 from moralscale.scenes import load_scenes
 
 
@@ -40,7 +41,7 @@ def fit_judgments(
         column ``origin``, judge, first, second and outcome are enough
         (`importing.import_judgments`).
     scenes : path or DataFrame, optional
-        The corpus that they are about.
+        The corpus that they are about; the package's own where there is no file of that name.
     composites : path or DataFrame, optional
         The composites, as ``design/composites.parquet`` of a run or any .parquet, .csv or .jsonl
         file with composite_id, scene_a, scene_b; those of the run when `judgments` is its table.
@@ -68,7 +69,7 @@ def fit_judgments(
         A file is missing or not valid, or judgments and model do not fit each other.
     """
     rule_found, priors = get_rule(rule, where="rule"), _priors(prior)
-    corpus = scenes if isinstance(scenes, pd.DataFrame) else load_scenes(scenes)
+    corpus = scenes if isinstance(scenes, pd.DataFrame) else load_scenes(find(scenes))
     made_of = _composites(judgments, composites, corpus)
     if isinstance(judgments, pd.DataFrame):
         table = judgments
@@ -102,9 +103,9 @@ def _priors(prior: str | Path | Priors) -> Priors:
         return prior
     path = Path(prior)
     if path.suffix not in {".yaml", ".yml"}:
-        path = Path("config/priors") / f"{prior}.yaml"
+        path = find(f"config/priors/{prior}.yaml")
     if not path.is_file():
-        known = [other.stem for other in path.parent.glob("*.yaml")]
+        known = [other.stem for other in find(path.parent).glob("*.yaml")]
         mend = "give a prior file, or the name of one in config/priors"
         if known:
             mend += f"; {suggestion(path.stem, sorted(known))}"

@@ -9,6 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from moralscale.config import Reporting
+from moralscale.estimands import NO_ANCHORING
 from moralscale.fit import load
 from moralscale.markup import Sheet
 from moralscale.posterior import estimands_of
@@ -145,8 +146,10 @@ def sheet(table: pd.DataFrame) -> Sheet:
     origin = mark(told.get("origin", ""))
     heading = ", ".join(part for part in (told.get("run") or "a fit", fit, origin) if part)
     parts = tuple(part for part in (printed(table), printed_judges(table)) if len(part))
-    note = f"What beta means here: {told['meaning']}" if told.get("meaning") else ""
-    return Sheet(heading, parts, table, note)
+    notes = [f"What beta means here: {told['meaning']}"] if told.get("meaning") else []
+    if "anchoring" not in set(table["quantity"]):
+        notes.append(NO_ANCHORING)
+    return Sheet(heading, parts, table, " ".join(notes))
 
 
 def mark(origin: str) -> str:

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from moralscale.judgments import VALID
-from moralscale.records import FOUNDATIONS, INTENSITIES, USED, Arena, Outcome
+from moralscale.records import USED, Arena, Outcome, foundations_of, intensities_of
 
 Floats = NDArray[np.float64]
 
@@ -26,10 +27,6 @@ KINDS: Mapping[str, tuple[Outcome, ...]] = MappingProxyType(
         "declined": (Outcome.REFUSAL, Outcome.BLOCKED),
         "unreadable": (Outcome.TRUNCATED, Outcome.EMPTY, Outcome.AMBIGUOUS, Outcome.INVALID),
     }
-)
-#: What content is, as columns of `acts_of`, with its levels.
-CONTENTS: Mapping[str, tuple] = MappingProxyType(
-    {"foundation": FOUNDATIONS, "intensity": INTENSITIES}
 )
 DRAWS = 9_999
 _CELL = ["judge", "arena", "foundation", "intensity"]
@@ -84,7 +81,8 @@ def count_missing(
     cells = acts_of(judgments, scenes, composites).drop_duplicates(ignore_index=True)
     table = pd.concat([cells, flags.iloc[cells["row"].to_numpy()].reset_index(drop=True)], axis=1)
     table = table.groupby(_CELL, as_index=False)[_COUNTS].sum()
-    order = {name: n for n, name in enumerate([*map(str, Arena), *FOUNDATIONS])}
+    foundations = foundations_of(scenes["foundation"])
+    order = {name: n for n, name in enumerate([*map(str, Arena), *foundations])}
     return table.sort_values(
         _CELL, key=lambda column: column.map(order) if column.name in _CELL[1:3] else column
     ).reset_index(drop=True)
@@ -127,13 +125,20 @@ def content_tests(
     rows = []
     answered = judgments["outcome"].notna().to_numpy()
     acts = acts_of(judgments, scenes, composites)
-    shown = {name: _shown(acts, name, len(judgments)) for name in CONTENTS}
+    contents: dict[str, tuple[Any, ...]] = {
+        "foundation": foundations_of(scenes["foundation"]),
+        "intensity": intensities_of(scenes["intensity"]),
+    }
+    shown = {
+        name: _shown(acts["row"].to_numpy(), acts[name], levels, len(judgments))
+        for name, levels in contents.items()
+    }
     for judge in sorted(judgments["judge"].unique()):
         own = answered & (judgments["judge"] == judge).to_numpy()
         arena = judgments["arena"].to_numpy()[own]
         for kind, outcomes in KINDS.items():
             event = judgments["outcome"].isin(outcomes).to_numpy()[own]
-            for content, levels in CONTENTS.items():
+            for content, levels in contents.items():
                 rng = np.random.default_rng([seed, *f"{judge} {kind} {content}".encode()])
                 found = _test(shown[content][own], event, arena, levels, rng, draws)
                 head = {"judge": judge, "kind": kind, "content": content}
@@ -170,19 +175,20 @@ def _flags(judgments: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _shown(acts: pd.DataFrame, content: str, n: int) -> NDArray[np.int64]:
+def _shown(
+    rows: NDArray[np.int64], content: pd.Series, levels: tuple[Any, ...], n: int
+) -> NDArray[np.int64]:
     """Count the acts of each level in each comparison: (comparison, level)."""
-    levels = pd.Index(CONTENTS[content]).get_indexer(pd.Index(acts[content]))
-    counts = np.zeros((n, len(CONTENTS[content])), dtype=np.int64)
-    np.add.at(counts, (acts["row"].to_numpy(), levels), 1)
+    counts = np.zeros((n, len(levels)), dtype=np.int64)
+    np.add.at(counts, (rows, pd.Index(levels).get_indexer(pd.Index(content))), 1)
     return counts
 
 
 def _test(
     shown: NDArray[np.int64],
     event: NDArray[np.bool_],
-    arena: NDArray,
-    levels: tuple,
+    arena: NDArray[Any],
+    levels: tuple[Any, ...],
     rng: np.random.Generator,
     draws: int,
 ) -> dict[str, object]:

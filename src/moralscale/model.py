@@ -110,9 +110,9 @@ def _scene_strengths(arrays: Arrays, priors: Priors, centred: bool) -> Any:
     off_line = null_space(intensities[None, :])
     slope = draw("intensity_slope")
     tilt = draw("intensity_slope_sd") * _zero_sum("intensity_slope_z", "foundation")
-    cell = draw("cell_sd") * pm.Normal("cell_z", shape=(n_foundations, 4))
+    cell = draw("cell_sd") * pm.Normal("cell_z", shape=(n_foundations, off_line.shape[1]))
     kappa = (slope + tilt)[:, None] * intensities + cell @ off_line.T
-    mean = kappa[arrays.foundation_idx, arrays.intensity - coords["intensity"][0]]
+    mean = kappa[arrays.foundation_idx, arrays.level]
     if centred:
         mu = pm.Normal("scene_level", mean, draw("scene_sd"), dims="scene")
     else:

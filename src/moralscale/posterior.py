@@ -13,7 +13,7 @@ from moralscale.arrays import DATA, Arrays
 from moralscale.config import Observation
 from moralscale.errors import ModelError
 from moralscale.estimands import Estimands
-from moralscale.records import FOUNDATIONS, INTENSITIES, Origin
+from moralscale.records import Origin, intensities_of
 
 #: What every posterior has, by group.
 CONTENT: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -23,7 +23,7 @@ CONTENT: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "observed_data": ("outcome", "first_idx", "second_idx", "judge_idx", "arena_idx"),
         "constant_data": (
             *("a_idx", "b_idx", "foundation_member", "config_member", "composite_intensity"),
-            *("config", "foundation_idx", "intensity"),
+            *("config", "foundation", "foundation_idx", "intensity"),
         ),
     }
 )
@@ -118,8 +118,8 @@ def arrays_of(tree: xr.DataTree, *, where: str = "posterior") -> Arrays:
         estimands=estimands,
         coords={
             **named,
-            "foundation": list(FOUNDATIONS),
-            "intensity": list(INTENSITIES),
+            "foundation": list(estimands.foundation_names),
+            "intensity": list(intensities_of(constant["intensity"].values)),
             "config": list(estimands.config_names),
             "arena": [str(arena) for arena in DATA["bridged" if bridged else "study"]],
         },

@@ -41,7 +41,13 @@ MEANING = {
 
 
 def number(value: float, unit: str) -> str:
-    """Print a value: Elo to a tenth, everything else to a thousandth, "-" where missing."""
+    """Print a value: Elo to a tenth, everything else to a thousandth, "-" where missing.
+
+    Examples
+    --------
+    >>> number(0.86249, "ratio"), number(9.58, "elo"), number(float("nan"), "elo")
+    ('0.862', '9.6', '-')
+    """
     if pd.isna(value):
         return "-"
     return f"{value:z.1f}" if unit == "elo" else f"{value:z.3f}"

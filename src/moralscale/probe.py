@@ -146,12 +146,13 @@ def probe_runs(config_path: str | Path, *, root: str | Path = ".") -> dict[str, 
     """
     config, root = read_config(config_path, root=root), Path(root)
     library = load_judges(root / config.judges_file)
-    template = load_template(root / f"config/prompts/{config.design.prompts[0]}.yaml")
     live = {name: run for name, run in config.runs.items() if run.origin is Origin.LIVE}
     if not live:
         mend = "name judges under `runs`; simulated ones need no probe"
         raise ConfigError("no run asks real judges", where=str(config_path), mend=mend)
     names = dict.fromkeys(judge for run in live.values() for judge in run.judges)
+    prompt = config.prompts_of(next(iter(live)))[0]
+    template = load_template(root / f"config/prompts/{prompt}.yaml")
     found = probe_judges({name: library[name] for name in names}, template)
     by_judge = {each.judge: each for each in found}
     by_run = {name: [by_judge[judge] for judge in run.judges] for name, run in live.items()}

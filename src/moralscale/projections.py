@@ -96,10 +96,13 @@ def quantities(strengths: xr.Dataset, estimands: Estimands) -> xr.Dataset:
     theta = strengths["theta"].transpose(*sample, "judge", "scene").values.astype(np.float64)
     phi = strengths["phi"].transpose(*sample, "judge", "composite").values.astype(np.float64)
     out = out.assign(_on_arrays(theta, phi, estimands, sample))
+    if not estimands.has_anchoring:  # of composites that this corpus does not have
+        out = out.drop_vars([name for name in PROJECTIONS if name.startswith("anchoring")])
     if "alpha" not in strengths:  # without a bridge the level of composites is not identified
         out = out.drop_vars(["intercept", "intercept_judge"])
     out = out.assign_coords(
         config=list(estimands.config_names),
+        foundation=list(estimands.foundation_names),
         intensity_sum=estimands.intensity_sums,
         other_judge=strengths["judge"].values,
     )

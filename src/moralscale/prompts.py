@@ -1,8 +1,9 @@
 """Blind rendering: from the acts of two options to what a judge sees.
 
-A template is a YAML file with the keys ``name``, ``labels``, ``system`` and ``text``. What a judge
-sees depends on the template and on the texts of the acts, and on nothing else: foundation,
-intensity and ids never reach this module.
+A template is a YAML file with the keys ``name``, ``labels``, ``system`` and ``text``, and
+``language`` where it is not English. What a judge sees depends on the template and on the texts of
+the acts, and on nothing else: foundation, intensity and ids never reach this module. Two acts of a
+composite are two lines, joined by no word of any language.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from moralscale.answers import parse_answer
-from moralscale.config import load_yaml
+from moralscale.config import LANGUAGE_PATTERN, load_yaml
 from moralscale.errors import ConfigError, SceneError
 
 _KEYS = ("name", "labels", "system", "text")
+_LANGUAGE = re.compile(LANGUAGE_PATTERN)
 _LABELS = ("first_label", "second_label")
 _ACTS = ("first", "second")
 _PLACEHOLDER = re.compile(r"\{([^{}\n]*)\}")
@@ -37,12 +39,15 @@ class PromptTemplate:
     text : str
         User prompt with the placeholders ``{first}``, ``{second}`` (each alone on its line),
         ``{first_label}`` and ``{second_label}``.
+    language : str
+        Language of the texts, and of the scenes that they are made for: ``en``, ``fr``.
     """
 
     name: str
     labels: tuple[str, str]
     system: str
     text: str
+    language: str = "en"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +59,15 @@ class Prompt:
     labels: tuple[str, str]
 
 
-def load_template(path: str | Path) -> PromptTemplate:
+def load_template(path: str | Path, *, language: str | None = None) -> PromptTemplate:
     """Read and validate a prompt template.
 
     Parameters
     ----------
     path : str or Path
         YAML file; its stem is the template's name.
+    language : str, optional
+        Language of the scenes that it will show; unless given, it is not compared.
 
     Returns
     -------
@@ -71,13 +78,15 @@ def load_template(path: str | Path) -> PromptTemplate:
     ------
     ConfigError
         If the file cannot be read, a key is unknown, missing or of the wrong type, or a placeholder
-        is unknown, missing, repeated or not alone on its line.
+        is unknown, missing, repeated or not alone on its line; or the template is in another
+        language than the scenes.
     """
     path = Path(path)
     fields = load_yaml(path)
+    known = (*_KEYS, "language")
     for key in fields:
-        if key not in _KEYS:
-            raise _error(path, str(key), f"unknown key {key!r}", f"use only {', '.join(_KEYS)}")
+        if key not in known:
+            raise _error(path, str(key), f"unknown key {key!r}", f"use only {', '.join(known)}")
     for key in _KEYS:
         if key not in fields:
             raise _error(path, key, f"missing key {key!r}", "add it")
@@ -96,11 +105,12 @@ def load_template(path: str | Path) -> PromptTemplate:
         labels=_checked_labels(path, fields["labels"]),
         system=fields["system"].strip(),
         text=fields["text"].strip(),
+        language=_checked_language(path, fields.get("language", "en"), language),
     )
 
 
 def render(template: PromptTemplate, first: Sequence[str], second: Sequence[str]) -> Prompt:
-    """Render what a judge sees of one comparison.
+    r"""Render what a judge sees of one comparison.
 
     Parameters
     ----------
@@ -118,6 +128,17 @@ def render(template: PromptTemplate, first: Sequence[str], second: Sequence[str]
     ------
     SceneError
         If an option has no act, or an act is blank or spans several lines.
+
+    Examples
+    --------
+    >>> text = "{first_label}:\n{first}\n{second_label}:\n{second}"
+    >>> template = PromptTemplate("short", ("A", "B"), "", text)
+    >>> print(render(template, ["They lied."], ["They lent a bike.", "They left."]).user)
+    A:
+    - They lied.
+    B:
+    - They lent a bike.
+    - They left.
     """
     values = {
         "first": _act_lines(first, "first"),
@@ -172,6 +193,16 @@ def _check_text(path: Path, text: str) -> None:
             )
     if lines.index("{first}") > lines.index("{second}"):
         raise _error(path, "text", "{second} stands above {first}", "show the first option first")
+
+
+def _checked_language(path: Path, written: object, wanted: str | None) -> str:
+    if not isinstance(written, str) or not _LANGUAGE.fullmatch(written):
+        raise _error(path, "language", f"{written!r} is no code of a language", "write en or fr")
+    if wanted is not None and written != wanted:
+        what = f"the prompt is in '{written}', the scenes are in '{wanted}'"
+        mend = "name a prompt in the language of the scenes, or set `language` to theirs"
+        raise _error(path, "language", what, mend)
+    return written
 
 
 def _checked_labels(path: Path, labels: object) -> tuple[str, str]:

@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import combinations_with_replacement
 from typing import Any
 
+#: Foundations and intensities of the study, and of the corpora of this project.
 FOUNDATIONS = ("care", "fairness", "loyalty", "authority", "sanctity")
 INTENSITIES = (-2, -1, 0, 1, 2)
-#: Intensities that enter composites; 0 is morally neutral and does not.
-COMPOSITE_INTENSITIES = (-2, -1, 1, 2)
+#: Names of moral foundations theory in their usual order, the six of the MFQ-2 among them.
+_ORDER = (
+    *("care", "equality", "proportionality", "fairness", "loyalty", "authority"),
+    *("sanctity", "purity"),
+)
+
+
+def foundations_of(names: Iterable[str]) -> tuple[str, ...]:
+    """Name the foundations that occur, each once.
+
+    Names of moral foundations theory come in their usual order, others after them by the alphabet.
+    The order of the rows of a corpus plays no part: that of the foundations enters the ids of
+    composites, under which answers are filed.
+    """
+    place = {name: number for number, name in enumerate(_ORDER)}
+    return tuple(sorted(set(map(str, names)), key=lambda name: (place.get(name, 99), name)))
+
+
+def intensities_of(labels: Iterable[int]) -> tuple[int, ...]:
+    """List the intensities that occur, ascending."""
+    return tuple(sorted(set(map(int, labels))))
 
 
 def config_name(intensity_a: int, intensity_b: int) -> str:
@@ -19,10 +39,11 @@ def config_name(intensity_a: int, intensity_b: int) -> str:
     return f"{high:+d}/{low:+d}"
 
 
-#: The ten unordered intensity pairs of composites.
-CONFIGS = tuple(
-    config_name(a, b) for a, b in combinations_with_replacement(reversed(COMPOSITE_INTENSITIES), 2)
-)
+def configs_of(names: Iterable[str]) -> tuple[str, ...]:
+    """Name the configurations that occur, the highest first: ``("+2/+2", "+2/+1", ...)``."""
+    return tuple(
+        sorted(set(map(str, names)), key=lambda name: [-int(part) for part in name.split("/")])
+    )
 
 
 class Arena(StrEnum):
@@ -88,7 +109,7 @@ class Scene:
 class Composite:
     """Two scenes as one option.
 
-    `scene_a` belongs to the foundation that comes first in `FOUNDATIONS`; the order in which a
+    `scene_a` belongs to the foundation that comes first in `foundations_of`; the order in which a
     judge sees the two acts is a property of the comparison, not of the composite.
     """
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from moralscale.inspection import mark
 from moralscale.markup import Sheet
 from moralscale.printing import KEY, UNITS, estimate, percent
 from moralscale.projections import in_elo
+from moralscale.records import Origin
 from moralscale.runs import RunResults
 from moralscale.summaries import interval_bounds, labels
 
@@ -34,8 +36,12 @@ def compare_runs(
 ) -> pd.DataFrame:
     """Compare the key quantities of two runs.
 
-    Draws of the two posteriors are paired at random, which gives the posterior of a difference
-    where the runs have no judgment in common. Where they have, the interval is too wide.
+    Each run was fitted by itself. Draws of the two posteriors are paired at random, which gives the
+    posterior of a difference where the runs have no judgment in common; where they have, the
+    interval is too wide. Most quantities are means over the judges of a run: of runs with the same
+    judges, say in two languages, their difference is that of these very judges. `beta`, `alpha` and
+    `position_bias` are of the population that judges come from, and their difference does not know
+    that the judges are the same: its interval is then too wide.
 
     Parameters
     ----------
@@ -53,8 +59,10 @@ def compare_runs(
     DataFrame
         One row a quantity: quantity, index, unit, label; ``mean``, ``low`` and ``high`` of each run
         (suffixes ``_a``, ``_b``) and of b - a (``_difference``); ``pd``, the probability of the
-        direction of the difference. Last come correlations of strengths between the runs, in the
-        columns of the difference. ``attrs`` hold names, origins and the interval's name.
+        direction of the difference. Where only some judges are in both runs, ``slope_shared`` is
+        the slope over these. Last come correlations of strengths between the runs, in the columns
+        of the difference. ``attrs`` hold names, origins, languages, how many judges are in both
+        runs and in one alone, and the interval's name.
 
     Raises
     ------
@@ -73,8 +81,10 @@ def compare_runs(
     rng = np.random.default_rng(seed)
     rows = [
         *_changes(draws_a, draws_b, reporting, rng),
+        *_shared(draws_a, draws_b, reporting, rng),
         *_agreement(draws_a, draws_b, reporting, rng),
     ]
+    judges = [set(map(str, draws["judge"].values)) for draws in (draws_a, draws_b)]
     table = pd.DataFrame(rows)
     table.attrs = {
         "a": a.name,
@@ -82,6 +92,11 @@ def compare_runs(
         "data": data[0],
         "origin_a": a.origin,
         "origin_b": b.origin,
+        "language_a": str(a.posterior(fit).attrs.get("language", "")),
+        "language_b": str(b.posterior(fit).attrs.get("language", "")),
+        "judges_both": len(judges[0] & judges[1]),
+        "judges_a": len(judges[0] - judges[1]),
+        "judges_b": len(judges[1] - judges[0]),
         "interval": reporting.interval_name,
     }
     return table
@@ -111,6 +126,30 @@ def _changes(
                 **_summary(change, reporting, "difference"),
                 "pd": max(above, 1 - above),
             }
+
+
+def _shared(
+    a: xr.Dataset, b: xr.Dataset, reporting: Reporting, rng: np.random.Generator
+) -> Iterator[dict[str, object]]:
+    """Compare the slope over the judges of both runs, where each has others too."""
+    both = sorted(set(a["judge"].values) & set(b["judge"].values))
+    if not both or len(both) == a.sizes["judge"] == b.sizes["judge"]:
+        return
+    means = [draws["slope_judge"].sel(judge=both).mean("judge") for draws in (a, b)]
+    here, there = (_columns(mean, "ratio")[""] for mean in means)
+    first, second = _paired(here, there, rng)
+    change = second - first
+    above = float((change > 0).mean())
+    yield {
+        "quantity": "slope_shared",
+        "index": "",
+        "unit": "ratio",
+        "label": f"slope, mean over the {len(both)} judges of both runs",
+        **_summary(here, reporting, "a"),
+        **_summary(there, reporting, "b"),
+        **_summary(change, reporting, "difference"),
+        "pd": max(above, 1 - above),
+    }
 
 
 def _agreement(
@@ -186,9 +225,29 @@ def sheet(table: pd.DataFrame) -> Sheet:
         }
         for _, row in table.iterrows()
     ]
-    heading = (
-        f"a: {told['a']} ({mark(told['origin_a'])}), b: {told['b']} ({mark(told['origin_b'])}); "
-        f"{told['data']} fits, means and {told['interval']}"
+    runs = ", ".join(
+        f"{run}: {told[run]} ("
+        + ", ".join(filter(None, [mark(told[f"origin_{run}"]), told[f"language_{run}"]]))
+        + ")"
+        for run in ("a", "b")
     )
+    heading = f"{runs}; {told['data']} fits, means and {told['interval']}"
+    return Sheet(heading, (pd.DataFrame(cells),), table, _note(told))
+
+
+def _note(told: Mapping[Any, Any]) -> str:
+    """Say what is compared, and what the differences do not know."""
     note = "The differences take the two runs to have no judgment in common."
-    return Sheet(heading, (pd.DataFrame(cells),), table, note)
+    if not told["judges_both"]:
+        return f"{note} No judge is in both: a difference is also one between their judges."
+    if Origin.SIMULATED in (told["origin_a"], told["origin_b"]):
+        return f"{note} Simulated judges have the same names in every panel."
+    alone = told["judges_a"] + told["judges_b"]
+    who = f"{told['judges_both']} judges are in both runs" + (
+        f", {alone} in one alone: a difference is also one between judges." if alone else "."
+    )
+    return (
+        f"{note} {who} Slope, residuals, contrasts and convergence are of the judges of a run; "
+        "beta, alpha and position bias are of the population of judges, and their intervals are "
+        "too wide where the judges are the same."
+    )

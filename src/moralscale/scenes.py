@@ -1,7 +1,8 @@
 """The corpus of scenes: load and validate.
 
-A corpus is a UTF-8 CSV file with the columns `id, foundation, intensity, anchor, text`. Its size is
-free: how many scenes a cell needs is the business of the design, not of loading.
+A corpus is a UTF-8 CSV file with the columns `id, foundation, intensity, anchor, text`. Its size,
+foundations and intensities are free: how many scenes a cell needs is the business of the design,
+not of loading.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ import pandas as pd
 import pandera.pandas as pa
 
 from moralscale.errors import SceneError
-from moralscale.records import FOUNDATIONS, INTENSITIES, Scene
+from moralscale.records import Scene
 
 COLUMNS = ("id", "foundation", "intensity", "anchor", "text")
 
 #: Written forms of an intensity; some people write a plus sign.
-_INTENSITY_FORMS = {form: i for i in INTENSITIES for form in (str(i), f"{i:+d}")}
+_INTENSITY_FORMS = {form: i for i in range(-9, 10) for form in (str(i), f"{i:+d}")}
 #: Written forms of a flag; spreadsheets write capitals.
 _ANCHOR_FORMS = {
     form: form.lower() == "true" for form in "true True TRUE false False FALSE".split()
@@ -32,8 +33,18 @@ _FAULTS = {
         "write an id like 'care-m2-01'",
     ),
     "id unique": ("duplicate id {value!r}, first in row {first}", "give each scene its own id"),
-    "foundation": ("unknown foundation {value!r}", "{nearest}use one of " + ", ".join(FOUNDATIONS)),
-    "intensity": ("intensity {value!r} is not on the scale", "use one of -2, -1, 0, 1, 2"),
+    "foundation characters": (
+        "foundation {value!r} is not a name of letters, digits, '_' and '-'",
+        "write a name such as care, without accents",
+    ),
+    "foundation spelling": (
+        "unknown foundation {value!r}",
+        "did you mean {nearest!r}? A foundation of its own needs a name that is not so near",
+    ),
+    "intensity": (
+        "intensity {value!r} is not a whole number from -9 to 9",
+        "use a scale such as -2, -1, 0, 1, 2",
+    ),
     "anchor": ("anchor {value!r} is not a flag", "write true or false"),
     "text filled": ("empty text", "write the text of the scene, or delete the row"),
     "text on one line": ("text {value!r} has a line break or a tab", "write it on one line"),
@@ -61,6 +72,13 @@ def load_scenes(path: str | Path) -> pd.DataFrame:
     SceneError
         The file cannot be read, its columns are not the five above, or a row is not valid. The
         error names the first such row by its line in the file, as an editor counts.
+
+    Examples
+    --------
+    >>> from moralscale.resources import project_folder
+    >>> corpus = load_scenes(project_folder() / "scenarios/scenes.csv")
+    >>> corpus["intensity"].value_counts().sort_index().to_dict()
+    {-2: 46, -1: 46, 0: 45, 1: 46, 2: 46}
     """
     path = Path(path)
     header, rows = _read_records(path)
@@ -141,7 +159,10 @@ def _schema() -> pa.DataFrameSchema:
             check.str_matches(r"^[A-Za-z0-9._-]+\Z", error="id characters"),
             check(lambda ids: ~ids.duplicated(), error="id unique"),
         ],
-        "foundation": [check.isin(FOUNDATIONS, error="foundation")],
+        "foundation": [
+            check.str_matches(r"^[A-Za-z][A-Za-z0-9_-]*\Z", error="foundation characters"),
+            check(lambda names: names.map(_misspelt(names)).isna(), error="foundation spelling"),
+        ],
         "intensity": [check.isin(list(_INTENSITY_FORMS), error="intensity")],
         "anchor": [check.isin(list(_ANCHOR_FORMS), error="anchor")],
         "text": [
@@ -159,6 +180,26 @@ def _folded(texts: pd.Series) -> pd.Series:
     return texts.str.casefold().str.split().str.join(" ")
 
 
+def _misspelt(names: pd.Series) -> dict[str, str]:
+    """Foundations that are others in other letters, with those others.
+
+    Such is a name that differs from an earlier one in case alone, or stands in a single row and is
+    nearly that of an earlier or of a commoner one.
+    """
+    counts = names.value_counts()
+    known: list[str] = []
+    found = {}
+    for name in names.drop_duplicates():
+        same = [other for other in known if other.casefold() == name.casefold()]
+        commoner = known + [other for other in counts.index[counts > 1] if other != name]
+        near = get_close_matches(name, commoner, n=1, cutoff=0.7) if counts[name] == 1 else []
+        if same or near:
+            found[name] = (same or near)[0]
+        else:
+            known.append(name)
+    return found
+
+
 def _first_fault(
     cases: pd.DataFrame, frame: pd.DataFrame, lines: list[int], path: Path
 ) -> SceneError:
@@ -168,11 +209,10 @@ def _first_fault(
     row, column = int(case["index"]), case["column"]
     value = frame[column][row]
     keys = _folded(frame[column]) if column == "text" else frame[column]
-    near = get_close_matches(value.lower(), FOUNDATIONS, n=1)
     words = {
         "value": value,
         "first": lines[int((keys == keys[row]).argmax())],
-        "nearest": f"did you mean {near[0]!r}? " if near else "",
+        "nearest": _misspelt(frame["foundation"]).get(value, ""),
     }
     what, mend = (part.format(**words) for part in _FAULTS[case["check"]])
     return SceneError(what, where=f"{path}, row {lines[row]}, column {column}", mend=mend)

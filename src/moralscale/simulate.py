@@ -21,12 +21,15 @@ from moralscale.config import Panel
 from moralscale.elo import ELO_PER_LOGIT
 from moralscale.errors import ModelError
 from moralscale.estimands import Estimands, zero_sum_basis
-from moralscale.records import FOUNDATIONS, INTENSITIES, Arena, Origin
+from moralscale.records import INTENSITIES, Arena, Origin, foundations_of, intensities_of
 
 Array = NDArray[np.float64]
 
-#: Strength of a scene by intensity, log-odds. +2 and -1 together weigh as much as +1 and +1.
-INTENSITY_CURVE = dict(zip(INTENSITIES, (-1.50, -0.60, 0.0, 0.45, 1.50), strict=True))
+#: Strength of a scene by intensity, log-odds, from -2 to +2; other scales are stretched to that.
+#: +2 and -1 together weigh as much as +1 and +1.
+INTENSITY_CURVE = (-1.50, -0.60, 0.0, 0.45, 1.50)
+#: Share of the anchoring contrast that is taken off a scene, by intensity.
+ANCHORING_SHARE = {-1: 1 / 6, 1: -1 / 3, 2: 1 / 6}
 FOUNDATION_SLOPE_SD = 0.12
 CELL_SD = 0.12
 SCENE_SD = 0.35
@@ -137,13 +140,14 @@ def _scene_strengths(
     Intensities are shifted, as little as can be, so that +2/-1 and +1/+1 composites have the same
     mean component sum: that is what makes their contrast one of anchoring.
     """
-    foundation = scenes["foundation"].map(FOUNDATIONS.index).to_numpy()
-    level = scenes["intensity"].map(INTENSITIES.index).to_numpy()
-    slopes = 1 + FOUNDATION_SLOPE_SD * _centred(rng, len(FOUNDATIONS))
-    cells = np.outer(slopes, list(INTENSITY_CURVE.values()))
+    foundations, intensities = estimands.foundation_names, intensities_of(scenes["intensity"])
+    foundation = scenes["foundation"].map(foundations.index).to_numpy()
+    level = scenes["intensity"].map(intensities.index).to_numpy()
+    slopes = 1 + FOUNDATION_SLOPE_SD * _centred(rng, len(foundations))
+    cells = np.outer(slopes, _curve(intensities))
     cells += CELL_SD * rng.standard_normal(cells.shape)
     mu = cells[foundation, level] + SCENE_SD * rng.standard_normal(len(scenes))
-    share = np.array([0, 1, 0, -2, 1]) / 6  # of the contrast, by intensity
+    share = np.array([ANCHORING_SHARE.get(i, 0.0) for i in intensities])
     mu -= share[level] * np.nan_to_num(estimands.anchoring(estimands.component_sum(mu)))
     mu -= mu.mean()
     consistency = np.exp(CONSISTENCY_SD * _centred(rng, n_judges))
@@ -152,13 +156,20 @@ def _scene_strengths(
     return {"mu": mu, "consistency": consistency, "theta": theta}
 
 
+def _curve(intensities: Sequence[int]) -> Array:
+    """Mean strength of each intensity, log-odds: (intensity,)."""
+    furthest = max(map(abs, intensities)) or 1
+    return np.interp(np.array(intensities) * (2 / furthest), INTENSITIES, INTENSITY_CURVE)
+
+
 def _composite_deviations(
     rng: np.random.Generator, panel: Panel, estimands: Estimands, sums: Array
 ) -> dict[str, Array]:
     """Slopes, effects and what is left of composite strengths, as their arena shows them."""
     n_judges, n_composites = sums.shape
     beta = panel.slope + SLOPE_SD * _centred(rng, n_judges)
-    by_judge = FOUNDATION_JUDGE_SD * rng.standard_normal((n_judges, len(FOUNDATIONS)))
+    n_foundations = len(estimands.foundation_names)
+    by_judge = FOUNDATION_JUDGE_SD * rng.standard_normal((n_judges, n_foundations))
     by_judge -= by_judge.mean(axis=0)
     by_judge -= by_judge.mean(axis=1, keepdims=True)
     gamma, delta = _solve_effects(panel, estimands, sums, by_judge)
@@ -194,11 +205,12 @@ def _solve_effects(
     equal component sum, both after each judge's line has been taken off, and no net effect on the
     slope.
     """
-    gamma_basis, delta_basis = zero_sum_basis(len(FOUNDATIONS)), estimands.config_basis()
+    foundations = estimands.foundation_names
+    gamma_basis, delta_basis = zero_sum_basis(len(foundations)), estimands.config_basis()
     columns = np.hstack([estimands.foundation @ gamma_basis, estimands.config @ delta_basis])
-    planted = (
-        np.array([panel.residuals[f] for f in FOUNDATIONS] + [panel.anchoring]) / ELO_PER_LOGIT
-    )
+    residuals = panel.residuals_of(foundations)
+    anchoring = panel.anchoring_of(shown=estimands.has_anchoring)
+    planted = np.array([residuals[f] for f in foundations] + [anchoring]) / ELO_PER_LOGIT
 
     def shown(effect: Array) -> Array:  # (judge, composite) -> (foundations + 2,)
         slope, _, residual = estimands.line(sums, effect)
@@ -279,7 +291,7 @@ def _dataset(
         "judge": list(judges),
         "scene": scenes["id"].to_list(),
         "composite": composites["composite_id"].to_list(),
-        "foundation": list(FOUNDATIONS),
+        "foundation": list(foundations_of(scenes["foundation"])),
         "config": list(Estimands.from_composites(scenes, composites).config_names),
     }
     if panel.position_bias_arena:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import subprocess
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -260,6 +261,8 @@ def test_the_shipped_example_can_be_imported(project):
     done = snakemake(project, "-n", "--configfile", "config/import.yaml")
     assert done.returncode == 0, done.stderr
     assert "import_judgments" in done.stdout
+    # Priors are held against what somebody asked: there is no schedule.
+    assert re.search(r"rule prior_predictive:\n +input: .*judgments\.parquet", done.stdout)
 
 
 @pytest.fixture

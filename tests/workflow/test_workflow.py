@@ -13,7 +13,9 @@ import pytest
 import yaml
 from nbclient import NotebookClient
 
+import dictionary
 from moralscale.printing import number
+from moralscale.provenance import verify
 
 ROOT = Path(__file__).parents[2]
 CONFIG, SCENES = "config/config.yaml", "scenarios/scenes.csv"
@@ -66,6 +68,19 @@ def test_default_target_is_the_whole_reproduction(project):
     assert "results/comparison/figures/identification.simulated.pdf" in done.stdout
 
 
+def test_runs_of_one_configuration_have_their_own_corpus_language_and_prompt(project):
+    done = snakemake(project, "-n", "--configfile", "config/languages.yaml")
+    assert done.returncode == 0, done.stderr
+    asked = re.findall(r"rule collect:\n    input: (.*)\n    output: (.*)\n", done.stdout)
+    assert len(asked) == 6
+    for inputs, output in asked:
+        french = output.startswith("results/fr/")
+        assert ("scenarios/scenes.fr.csv" in inputs) == french
+        assert ("config/prompts/fr.yaml" in inputs) == french
+        assert ("config/prompts/trolley.yaml" in inputs) != french
+    assert "results/comparison/en/fr/runs.simulated.csv" in done.stdout
+
+
 def test_quick_run_ends_with_tables_figures_report_and_manifest(finished):
     results = finished / "results/quick"
     for data in ("study", "bridged"):
@@ -116,6 +131,41 @@ def test_the_study_s_estimators_stand_beside_the_joint_model(finished):
     assert slope["origin"] == "simulated"
     assert (results / "figures/slopes.simulated.pdf").is_file()
     assert len(pd.read_csv(results / "ratings/lines.csv")) == 4 * 3
+
+
+#: What names in the dictionary's paths stand for.
+STANDS_FOR = {"FIT": "[^/]+/[^/]+/[^/]+", "ARENA": "(single|composite|bridge)", "N": r"\d+"}
+ESTIMATOR = re.compile(r"^(elo|elo_averaged|mle|mle_split_half|joint_\w+?)(_low|_high)?$")
+
+
+def in_dictionary(name, path):
+    """Whether a path of the dictionary is that of a file."""
+    pattern = re.sub(
+        r"\b[A-Z]+\b", lambda m: STANDS_FOR.get(m[0], "[^/]+"), re.escape(name).replace("\\-", "-")
+    )
+    return re.fullmatch(pattern, path.replace(".simulated", "")) is not None
+
+
+def columns_of(path):
+    read = pd.read_csv if path.suffix == ".csv" else pd.read_parquet
+    names = read(path).columns
+    return list(dict.fromkeys(ESTIMATOR.sub(r"ESTIMATOR\2", name) for name in names))
+
+
+def test_the_data_dictionary_has_every_column_of_a_run(finished):
+    documented = [
+        (name, list(table["columns"]))
+        for table in dictionary.tables(ROOT)
+        for name in [table["file"], *table.get("also", [])]
+    ]
+    seen = 0
+    for path in sorted((finished / "results/quick").rglob("*")):
+        if path.suffix in {".csv", ".parquet"}:
+            name = path.relative_to(finished).as_posix()
+            known = [columns for other, columns in documented if in_dictionary(other, name)]
+            assert known == [columns_of(path)], f"{name}: see docs/dictionary.yaml"
+            seen += 1
+    assert seen > 20
 
 
 def test_a_finished_run_has_nothing_left_to_do(finished):
@@ -223,3 +273,24 @@ def test_terminal_notebook_and_report_agree_to_the_printed_digit(finished, monke
     macros = (results / "numbers/macros.tex").read_text(encoding="utf-8")
     beta = rows["beta, compression slope"]
     assert f"moralscale@bridged.beta\\endcsname{{{number(beta['mean'], 'ratio')}}}" in macros
+
+
+def test_every_file_of_a_run_is_listed_and_one_flipped_byte_of_any_is_found(finished, tmp_path):
+    assert verify(finished / "results/quick").passed
+    copy = shutil.copytree(finished, tmp_path / "copy")
+    run = copy / "results/quick"
+    listed = [path for path in run.rglob("*") if path.is_file() and path.stat().st_size]
+    unlisted = {".snakemake_timestamp", "manifest.json"}
+    flipped = [p for p in listed if p.name not in unlisted and p.suffix != ".lock"]
+    for path in flipped:
+        content = bytearray(path.read_bytes())
+        content[len(content) // 2] ^= 1
+        path.write_bytes(content)
+    changed = verify(run).changed
+    assert set(changed) == {str(path.relative_to(copy)) for path in flipped}
+
+
+def test_a_run_becomes_an_archive_that_can_be_verified(finished):
+    done = snakemake(finished, "crate", "--configfile", "config/quick.yaml")
+    assert done.returncode == 0, done.stderr[-5000:]
+    assert verify(finished / "results/crates/quick.zip").passed

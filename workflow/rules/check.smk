@@ -3,7 +3,7 @@ Check every fit. `check` writes what was found, `gate` stops the run where a che
 and the table of checks stay, and nothing is reported from them. `predictive` and `prior_predictive` draw
 what the posterior and the priors say of judgments.
 
-Inputs: results/{run}/fits/{fit}/posterior.nc and estimates.csv; the design.
+Inputs: results/{run}/fits/{fit}/posterior.nc and estimates.csv; the design, of imports the judgments.
 Outputs: results/{run}/checks/{fit}/checks.csv, passed.txt, predictive[.simulated].csv and its figure;
 results/{run}/checks/prior/{composition}/{prior}.csv and its figure.
 """
@@ -63,9 +63,9 @@ rule predictive:
 
 rule prior_predictive:
     input:
-        scenes=CONFIG.scenes,
+        scenes=corpus_of,
         composites="results/{run}/design/composites.parquet",
-        schedules=schedules,
+        schedules=planned,
         priors="config/priors/{prior}.yaml",
     output:
         table="results/{run}/checks/prior/{composition}/{prior}.csv",

@@ -12,10 +12,10 @@ results/{run}/tables/outcomes.csv.
 
 rule collect:
     input:
-        scenes=CONFIG.scenes,
+        scenes=corpus_of,
         composites="results/{run}/design/composites.parquet",
         schedules=schedules,
-        prompts=PROMPTS,
+        prompts=prompt_files,
         truth=truth_of,
         # Nothing is asked, or paid, for a fit whose priors are not valid; new priors ask nothing anew.
         priors=ancient("results/{run}/design/priors.yaml"),
@@ -39,7 +39,7 @@ rule collect:
 rule import_judgments:
     input:
         file=imported_file,
-        scenes=CONFIG.scenes,
+        scenes=corpus_of,
         composites="results/{run}/design/composites.parquet",
     output:
         "results/{run}/judgments/imported.parquet",

@@ -15,7 +15,7 @@ from moralscale.errors import MoralscaleError
 
 from moralscale.prompts import load_template
 from moralscale.providers import make_provider
-from moralscale.records import FOUNDATIONS, Arena, Origin
+from moralscale.records import Arena, Origin, foundations_of
 from moralscale.scenes import load_scenes
 from moralscale.scripting import USER_ERROR
 
@@ -27,9 +27,15 @@ def validated_config():
         for path in workflow.configfiles:
             load_yaml(path)  # Snakemake's reader lets the last of two equal keys win
         valid = load_config(config, source=source)
-        load_scenes(valid.scenes)
-        for name in valid.design.prompts:
-            load_template(f"config/prompts/{name}.yaml")
+        for run, settings in valid.runs.items():
+            scenes = load_scenes(valid.scenes_of(run))
+            if settings.panel:
+                foundations = foundations_of(scenes["foundation"])
+                where = f"{source}, panels.{settings.panel}"
+                valid.panels[settings.panel].residuals_of(foundations, where=where)
+            for name in valid.prompts_of(run):
+                path, language = f"config/prompts/{name}.yaml", valid.language_of(run)
+                load_template(path, language=language)
         named = {judge for run in valid.runs.values() for judge in run.judges}
         library = load_judges(valid.judges_file) if named else {}
         for judge in sorted(named):
@@ -45,7 +51,6 @@ def validated_config():
 CONFIG = validated_config()
 SETTINGS = CONFIG.model_dump(mode="json")
 ARENAS = [arena.value for arena in Arena]
-PROMPTS = [f"config/prompts/{name}.yaml" for name in CONFIG.design.prompts]
 #: Figures of every fit: those of moralscale.figures, which is slow to import.
 FIGURES = [
     "composites",
@@ -82,6 +87,36 @@ wildcard_constraints:
     alternative="[A-Za-z0-9._-]+",
     fit="(study|bridged)/[a-z_]+/[A-Za-z0-9._-]+",
     mark=r"(\.simulated)?",
+
+
+def corpus_of(wildcards):
+    """The corpus of a run."""
+    return CONFIG.scenes_of(wildcards.run)
+
+
+def about_run(wildcards):
+    """What a posterior says of the run that it belongs to."""
+    run = wildcards.run
+    return {
+        "run": run,
+        "scenes": CONFIG.scenes_of(run),
+        "language": CONFIG.language_of(run),
+    }
+
+
+def prompts_of(wildcards):
+    """Names of the prompt templates of a run."""
+    return list(CONFIG.prompts_of(wildcards.run))
+
+
+def prompt_files(wildcards):
+    """The prompt templates of a run."""
+    return [f"config/prompts/{name}.yaml" for name in prompts_of(wildcards)]
+
+
+def first_prompt(wildcards):
+    """The prompt template that a probe uses."""
+    return prompt_files(wildcards)[0]
 
 
 def is_simulated(run):
@@ -128,6 +163,13 @@ def schedules(wildcards):
         f"results/{wildcards.run}/design/{arena}.parquet"
         for arena in ARENAS
         if counts[arena]
+    ]
+
+
+def planned(wildcards):
+    """What a run asks; of imported judgments, what somebody asked."""
+    return schedules(wildcards) or [
+        f"results/{wildcards.run}/judgments/judgments.parquet"
     ]
 
 
@@ -196,6 +238,13 @@ def check_keys_of_runs():
     except MoralscaleError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(USER_ERROR)
+
+
+def settings_of_real_judges(wildcards):
+    """Files that say how real judges are reached and what they cost."""
+    if CONFIG.runs[wildcards.run].origin is not Origin.LIVE:
+        return []
+    return [CONFIG.judges_file, CONFIG.prices_file]
 
 
 def run_budget(wildcards):
@@ -354,7 +403,7 @@ def leave_out(run):
     several = {
         "judge": len(CONFIG.judge_names(run)) != 1,  # a file of judgments names its own
         "foundation": True,
-        "prompt": len(CONFIG.design.prompts) > 1,
+        "prompt": len(CONFIG.prompts_of(run)) > 1,
     }
     return [kind for kind in kinds if several[kind]]
 
@@ -413,6 +462,7 @@ def audit_outputs(audit):
         f"results/{audit}/tables/audit.csv",
         f"results/{audit}/tables/sensitivity.csv",
         f"results/{audit}/tables/false_alarms.csv",
+        f"results/{audit}/tables/laplace.csv",
         *expand(
             "results/{audit}/figures/{figure}.simulated.{extension}",
             audit=audit,

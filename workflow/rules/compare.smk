@@ -11,7 +11,7 @@ results/{run}/comparison/comparison[.simulated].{pdf,svg,png}.
 rule folds:
     input:
         judgments="results/{run}/judgments/judgments.parquet",
-        scenes=CONFIG.scenes,
+        scenes=corpus_of,
         composites="results/{run}/design/composites.parquet",
         priors=f"config/priors/{CONFIG.compare.prior}.yaml",
     output:

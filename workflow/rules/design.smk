@@ -9,7 +9,7 @@ and found valid), and results/{run}/truth.nc for simulated panels.
 
 rule composites:
     input:
-        scenes=CONFIG.scenes,
+        scenes=corpus_of,
         given=imported_composites,
     output:
         "results/{run}/design/composites.parquet",
@@ -29,7 +29,7 @@ rule composites:
 
 rule schedule:
     input:
-        scenes=CONFIG.scenes,
+        scenes=corpus_of,
         composites="results/{run}/design/composites.parquet",
     output:
         "results/{run}/design/{arena}.parquet",
@@ -42,7 +42,7 @@ rule schedule:
         judgments=arena_total,
         repeats=CONFIG.design.repeats,
         pairing=CONFIG.design.pairing,
-        prompts=CONFIG.design.prompts,
+        prompts=prompts_of,
         orders=CONFIG.design.orders,
         seed=CONFIG.seed,
         code=code_digest("moralscale.design", "moralscale.scenes"),
@@ -52,7 +52,7 @@ rule schedule:
 
 rule truth:
     input:
-        scenes=CONFIG.scenes,
+        scenes=corpus_of,
         composites="results/{run}/design/composites.parquet",
     output:
         "results/{run}/truth.nc",

@@ -18,7 +18,7 @@ rule fit_figures:
     input:
         quantities="results/{run}/fits/{fit}/quantities.nc",
         passed="results/{run}/checks/{fit}/passed.txt",
-        scenes=CONFIG.scenes,
+        scenes=corpus_of,
         composites="results/{run}/design/composites.parquet",
         published="config/published.yaml",
         truth=truth_of,

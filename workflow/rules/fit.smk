@@ -9,7 +9,7 @@ Outputs: results/{run}/fits/{data}/{composition}/{prior}/ with posterior.nc, qua
 rule fit:
     input:
         judgments="results/{run}/judgments/judgments.parquet",
-        scenes=CONFIG.scenes,
+        scenes=corpus_of,
         composites="results/{run}/design/composites.parquet",
         priors="config/priors/{prior}.yaml",
     output:
@@ -23,6 +23,7 @@ rule fit:
         mem_mb=4000,
     params:
         model=SETTINGS["model"],
+        about=about_run,
         sampler=SETTINGS["sampler"],
         seed=CONFIG.seed,
         code=code_digest("moralscale.fit"),
@@ -33,7 +34,7 @@ rule fit:
 rule project:
     input:
         posterior="results/{run}/fits/{fit}/posterior.nc",
-        scenes=CONFIG.scenes,
+        scenes=corpus_of,
         composites="results/{run}/design/composites.parquet",
     output:
         quantities="results/{run}/fits/{fit}/quantities.nc",

@@ -9,7 +9,7 @@ Outputs: results/{run}/probe.json.
 
 rule probe:
     input:
-        prompt=ancient(PROMPTS[0]),
+        prompt=ancient(first_prompt),
         judgments=ancient("results/{run}/judgments/judgments.parquet"),
     output:
         "results/{run}/probe.json",

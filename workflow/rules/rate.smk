@@ -10,7 +10,7 @@ Outputs: results/{run}/ratings/, results/{run}/tables/study.csv, results/{run}/f
 rule two_step:
     input:
         judgments="results/{run}/judgments/judgments.parquet",
-        scenes=CONFIG.scenes,
+        scenes=corpus_of,
         composites="results/{run}/design/composites.parquet",
     output:
         contestants="results/{run}/ratings/contestants.csv",
@@ -35,7 +35,7 @@ rule study:
         estimates="results/{run}/tables/estimates.csv",
         published="config/published.yaml",
         truth=truth_of,
-        scenes=CONFIG.scenes,
+        scenes=corpus_of,
         composites="results/{run}/design/composites.parquet",
     output:
         "results/{run}/tables/study.csv",

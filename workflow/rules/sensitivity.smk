@@ -19,7 +19,7 @@ rule refit:
         posterior=f"results/{{run}}/fits/{MAIN_FIT}/posterior.nc",
         passed=f"results/{{run}}/checks/{MAIN_FIT}/passed.txt",
         judgments="results/{run}/judgments/judgments.parquet",
-        scenes=CONFIG.scenes,
+        scenes=corpus_of,
         composites="results/{run}/design/composites.parquet",
         priors=f"config/priors/{MAIN_FIT.rsplit('/',1)[-1]}.yaml",
         alternative=prior_of_refit,
@@ -47,7 +47,7 @@ rule sensitivity_tables:
         posterior=f"results/{{run}}/fits/{MAIN_FIT}/posterior.nc",
         quantities=f"results/{{run}}/fits/{MAIN_FIT}/quantities.nc",
         judgments="results/{run}/judgments/judgments.parquet",
-        scenes=CONFIG.scenes,
+        scenes=corpus_of,
         composites="results/{run}/design/composites.parquet",
         priors=f"config/priors/{MAIN_FIT.rsplit('/',1)[-1]}.yaml",
     output:

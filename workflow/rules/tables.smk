@@ -27,7 +27,7 @@ rule tables:
     input:
         estimates=of_fits("results/{run}/fits/{fit}/estimates.csv"),
         passed=of_fits("results/{run}/checks/{fit}/passed.txt"),
-        scenes=CONFIG.scenes,
+        scenes=corpus_of,
         composites="results/{run}/design/composites.parquet",
         published="config/published.yaml",
     output:
@@ -48,7 +48,7 @@ rule recovery:
     input:
         estimates="results/{run}/tables/estimates.csv",
         truth="results/{run}/truth.nc",
-        scenes=CONFIG.scenes,
+        scenes=corpus_of,
         composites="results/{run}/design/composites.parquet",
     output:
         "results/{run}/tables/recovery.csv",
@@ -65,7 +65,7 @@ rule recovery:
 rule missingness:
     input:
         judgments="results/{run}/judgments/judgments.parquet",
-        scenes=CONFIG.scenes,
+        scenes=corpus_of,
         composites="results/{run}/design/composites.parquet",
     output:
         counts="results/{run}/tables/missingness.csv",

@@ -10,6 +10,6 @@ with job(snakemake.log[0]):
         sampler=snakemake.params.sampler,
         seed=snakemake.params.seed,
         cores=snakemake.threads,
-        attrs={"run": snakemake.wildcards.run, "code_digest": snakemake.params.code},
+        attrs={**snakemake.params.about, "code_digest": snakemake.params.code},
     )
     save(posterior, snakemake.output[0])

@@ -1,16 +1,14 @@
-import json
 from pathlib import Path
 
-from moralscale.manifest import make_manifest
+from moralscale.provenance.describing import write_manifest
 from moralscale.scripting import job
 
 with job(snakemake.log[0]):
-    made = f"results/{snakemake.wildcards.run}/"
-    manifest = make_manifest(
-        snakemake.wildcards.run,
+    write_manifest(
+        snakemake.output[0],
+        snakemake.input,
+        run=snakemake.wildcards.run,
         origin=snakemake.params.origin,
         config=snakemake.params.config,
-        inputs=[path for path in snakemake.input if not path.startswith(made)],
-        outputs=[path for path in snakemake.input if path.startswith(made)],
+        workflow=Path(snakemake.scriptdir).resolve().parents[1],
     )
-    Path(snakemake.output[0]).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")

@@ -3,6 +3,7 @@
 Both labels are read by the same grammar, so that no answer is easier to read for one option than
 for the other, and an option may be named by its order ("the second person") wherever its label may
 stand. Every pattern repeats characters a bounded number of times, so that time grows linearly.
+Patterns of answers in English stand here, those in French in `french`; both are read in every text.
 """
 
 from __future__ import annotations
@@ -11,19 +12,23 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from moralscale.answers import french
+
 # Marks that stand for a name of the first option, of the second, and for one that is only named:
 # letters, so that word boundaries hold, of a script that no judge writes.
 FIRST, SECOND, NAMED = "\U00013000", "\U00013001", "\U00013002"
 _UNMARKED = dict.fromkeys(map(ord, (FIRST, SECOND, NAMED)))
 OPTION = f"[{FIRST}{SECOND}]"
 
-_NOUN = r"(?:person|option|choice|individual|candidate|letter|label|number|one)"
+_NOUN = rf"(?:person|option|choice|individual|candidate|letter|label|number|one|{french.NOUN})"
 _ANSWER = (
     r"(?:answer|choice|verdict|decision|selection|pick|vote|judge?ment|preference|response|winner"
     r"|chosen|selected|saved|helped|antwort|réponse|respuesta|risposta|resposta|ответ|答案|回答)"
 )
 KEY = re.compile(
-    rf"(?:(?:final|my|the|selected|chosen)[ _-]?)?(?:{_ANSWER}|{_NOUN})(?:[ _-]?(?:{_NOUN}|id))?",
+    r"(?:(?:final|my|the|selected|chosen|ma|mon|la|le)[ _-]?)?"
+    rf"(?:{_ANSWER}|{french.ANSWER}|{_NOUN})"
+    rf"(?:[ _-]?(?:{_NOUN}|id|finale?))?",
     re.I,
 )
 _PICK = (
@@ -32,8 +37,11 @@ _PICK = (
     r"|choose to (?:save|help|spare|rescue)|believe|think)"
 )
 _SURE = r"(?:clearly|definitely|certainly|obviously|probably|likely|still|therefore|thus|then)"
-_FILL = rf"(?:{_SURE}|ok|okay|sure|yes|well|hmm|easy|honestly|final|my|ultimately|so|answer)"
-_WHY = r"(?:because|since|as|for|due|over|rather|instead|not|and not)\b"
+_FILL = (
+    rf"(?:{_SURE}|ok|okay|sure|yes|well|hmm|easy|honestly|final|my|ultimately|so|answer"
+    rf"|{french.FILL})"
+)
+_WHY = rf"(?:because|since|as|for|due|over|rather|instead|not|and not|{french.WHY}e?)(?:\b|')"
 _END = rf"(?=[\"')\]}}]{{0,3}}(?:\s{{0,3}}(?:[.!;)(—\n]|\Z)|,?\s{_WHY}))"
 _IS = r"(?:\s(?:is|was|would be|must be|has to be|remains|goes to)\b)"
 
@@ -51,7 +59,7 @@ _REJECTED = (
     rf"{_NOUN} (?:(?:who|that|which) )?(?:{_DUE}|(?:I|we) (?:would|will)|I'd) (?:be |get )?{_HARM}"
     r"|\s(?:(?:to|should|must|will) (?:be )?)?(?:die|dies|sacrificed|killed)\b"
     r"|\s(?:is|was|did|does|seems|should|would) (?:clearly |the |morally )?"
-    r"(?:not|never|worse|wrong|bad)\b)"
+    rf"(?:not|never|worse|wrong|bad)\b{french.REJECTED})"
 )
 
 #: How a choice is stated: rule, kind, pattern. <T> is an option. Only "final" counts in a text that
@@ -109,7 +117,9 @@ _TABLE = (
     ),
     # A judge that goes on with the prompt ends the same way: only without any other verdict.
     ("closing", "fallback", r"[.!?—]\s{1,3}<T>(?![^\w\n]{0,4}(?:\.\.|…))[^\w\n:]{0,6}\Z"),
+    *french.TABLE,
 )
+_SMALL = "[a-zß-öø-ÿœ]"
 # Words that may follow a label but never the article 'a', or the pronoun 'I'.
 _FOLLOWS = {
     "a": (
@@ -137,13 +147,16 @@ VERDICTS = tuple(
     Verdict(
         rule,
         kind,
-        re.compile(pattern.replace("<T>", f"(?P<option>{OPTION}){_REJECTED}"), re.I | re.M),
+        re.compile(
+            pattern.replace("<T>", f"(?P<option>{OPTION}){_REJECTED}").replace("<END>", _END),
+            re.I | re.M,
+        ),
     )
     for rule, kind, pattern in _TABLE
 )
 
 _ORDINALS = (("first", "former", "1st", "1", "one"), ("second", "latter", "2nd", "2", "two"))
-_JOINED = r"(?:/|\||&|\+|and/or|or|and|nor|vs\.?|versus)"
+_JOINED = rf"(?:/|\||&|\+|and/or|or|and|nor|vs\.?|versus|{french.JOINED})"
 
 #: Both options in one breath ("A or B"), or one excepted from a crowd ("anyone but A", which leaves
 #: open whether the other is meant): no choice, whatever stands before it.
@@ -156,11 +169,14 @@ UNCHOSEN = tuple(
         rf"(?!(?P=one)){OPTION}[^\w\n:]{{0,6}}$",
         r"\b(?:(?:any|every|no|some)(?:one|body|thing| one)|all|none)(?: else)?,? "
         rf"(?:but|except(?: for)?|other than|besides) [\"'(\[]{{0,2}}{OPTION}",
+        rf"{french.EXCEPT} [\"'(\[]{{0,2}}{OPTION}",
     )
 )
 #: A text that names an option, or both at once, without a choice.
 MENTION = re.compile(
-    rf"[{FIRST}{SECOND}{NAMED}]|\A\W{{0,9}}(?:both|either)(?: of them| one)?\W{{0,9}}\Z", re.I
+    rf"[{FIRST}{SECOND}{NAMED}]"
+    rf"|\A\W{{0,9}}(?:(?:both|either)(?: of them| one)?|{french.BOTH})\W{{0,9}}\Z",
+    re.I,
 )
 
 
@@ -176,11 +192,14 @@ class Options:
         Any name of an option, the groups ``first`` and ``second`` telling which.
     article : re.Pattern or None
         What may not follow a label where one of the two is also an English word, 'a' or 'I'.
+    verb : re.Pattern or None
+        What follows the French verb 'a' ("has") but no small letter 'a' that is a label.
     """
 
     labels: tuple[str, str]
     pattern: re.Pattern[str]
     article: re.Pattern[str] | None
+    verb: re.Pattern[str] | None
 
     def mark(self, text: str) -> str:
         """Text with each name of an option as one mark."""
@@ -196,7 +215,9 @@ class Options:
 
     def _mark(self, match: re.Match[str]) -> str:
         mark = FIRST if match["first"] else SECOND
-        if not (self.article and self.article.match(match.string, match.end())):
+        small = match.string[match.end() - 1] == "a"
+        verb = self.verb and small and self.verb.match(match.string, match.end())
+        if not verb and not (self.article and self.article.match(match.string, match.end())):
             return mark
         word = match[0].casefold() in _FOLLOWS
         return match[0] if word else NAMED
@@ -209,24 +230,33 @@ def options(first: str, second: str) -> Options:
     # The longer label first: 'A' must not match the beginning of 'A+'.
     either = "|".join(names if len(first) >= len(second) else names[::-1])
     wordy = {first.casefold(), second.casefold()} & _FOLLOWS.keys()
-    follows = _FOLLOWS[max(wordy)].replace(" ", "|") if wordy else ""
+    word = max(wordy, default="")
+    follows = _FOLLOWS.get(word, "").replace(" ", "|")
+    french_words = french.FOLLOWS.replace(" ", "|") if word == "a" else follows
     return Options(
         labels=(first, second),
         pattern=re.compile(
-            rf"(?<!\w)(?<!\w-)(?:the\s)?(?:{_NOUN}[ #]{{1,2}}[\"'(\[{{]{{0,2}})?(?:{either})", re.I
+            rf"(?<!\w)(?<!\w-)(?<!\w')(?:the\s|{french.ARTICLE})?"
+            rf"(?:{_NOUN}[ #]{{1,2}}[\"'(\[{{]{{0,2}})?(?:{either})",
+            re.I,
         ),
-        article=re.compile(rf" {{1,3}}(?!(?:{follows})\b)[a-z]") if wordy else None,
+        article=re.compile(rf" {{1,3}}(?!(?:{follows}|{french_words})\b){_SMALL}")
+        if word
+        else None,
+        verb=re.compile(rf" {{1,3}}(?!(?:{follows})\b){_SMALL}") if word == "a" else None,
     )
 
 
 def _names(label: str, other: str, side: int) -> str:
     """Pattern of the names of one option: its label and, where no label contradicts, its order."""
     spelt = r"\s".join(re.escape(part) for part in label.split())
-    named = rf"{spelt}(?!\w|'(?!s\b)\w|[.,]\d)"
+    named = rf"{spelt}(?!\w|'(?!s\b)\w|[.,]\d|-t-)"
     if label.casefold() in _ORDINALS[1 - side] or other.casefold() in _ORDINALS[side]:
         return named
     words, digits = "|".join(_ORDINALS[side][:3]), "|".join(_ORDINALS[side][3:])
+    theirs = french.ORDINALS[side]
     return (
         rf"{named}|(?:the\s(?:{words})|(?:{words})\s(?={_NOUN}\b))(?:\s?{_NOUN})?(?!\w)"
-        rf"|{_NOUN}\s(?:{digits})(?!\w)|(?:{words})(?=[^\w\n]{{0,4}}(?:\n|\Z))"
+        rf"|l[ae]\s{theirs}(?:\s{_NOUN})?(?!\w|\s(?:fois|chose|vue|partie|impression))"
+        rf"|{_NOUN}\s(?:{digits})(?!\w)|(?:{words}|{theirs})(?=[^\w\n]{{0,4}}(?:\n|\Z))"
     )

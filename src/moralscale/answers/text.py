@@ -37,6 +37,7 @@ _CHARACTERS = str.maketrans(
     | dict.fromkeys("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
     | {code: None for code in range(0xFE00, 0xFE10)}
 )
+_GUILLEMETS = re.compile("\u00ab[ \u00a0\u202f]|[ \u00a0\u202f]\u00bb")
 _MARKUP = str.maketrans({"*": "", "`": "", "_": " "})
 _REASONING = re.compile(
     r"[<\[◁](?P<close>/?)(?:\w{1,8}:)?"
@@ -60,6 +61,8 @@ _QUOTE = re.compile(
 
 def normalise(text: str) -> str:
     """One spelling for compatible, invisible and look-alike characters and for quotes."""
+    # French sets a space inside its quotation marks, which the marks that replace them do not have.
+    text = _GUILLEMETS.sub(lambda match: match[0].strip(), text)
     # Typographic marks first: NFKC would turn an acute accent into a space and a combining mark.
     text = unicodedata.normalize("NFKC", text.translate(_CHARACTERS)).translate(_CHARACTERS)
     text = _SYMBOL.sub(_plain_symbol, text.replace('\\"', '"'))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
 
 from moralscale.config import Audit, Panel
+from moralscale.errors import ModelError
 from moralscale.records import FOUNDATIONS
 
 #: Composites of a full design, whose battles stand to those of scenes as in the study.
@@ -72,10 +73,22 @@ class Cell:
             "bridge": self.bridge * self.judges,
         }
 
-    def panel(self) -> Panel:
-        """Give the settings of the panel to simulate, before choice noise."""
+    def panel(self, foundations: Sequence[str] = FOUNDATIONS) -> Panel:
+        """Give the settings of the panel to simulate, before choice noise.
+
+        Raises
+        ------
+        ModelError
+            The corpus has no loyalty or no care.
+        """
+        if not {"care", "loyalty"} <= set(foundations):
+            raise ModelError(
+                "the audit plants a residual of loyalty against care, and this corpus has not both",
+                where="scenes",
+                mend="audit with scenarios/scenes.csv, or another corpus that has both",
+            )
         shown = self.consistency * self.loyalty
-        residuals = {f: {"loyalty": shown, "care": -shown}.get(f, 0.0) for f in FOUNDATIONS}
+        residuals = {f: {"loyalty": shown, "care": -shown}.get(f, 0.0) for f in foundations}
         return Panel(
             judges=self.judges,
             slope=self.beta * self.consistency,
@@ -91,36 +104,40 @@ def grid(audit: Audit) -> tuple[Cell, ...]:
 
     Beta and consistency vary at the study's size, crossed or each alone; around their middle every
     other setting varies alone; then anchoring and foundation effects, none and some, with and
-    without wrong intensity labels.
+    without wrong intensity labels. Cells in which beta and consistency are both off their middle
+    have the two-step estimators only.
     """
     found = {cell.name: cell for cell in _cells(audit)}
     return tuple(found.values())
 
 
 def _cells(audit: Audit) -> Iterator[Cell]:
-    tries = {"cheap": audit.replicates, "joint": audit.joint_replicates}
+    few = {"cheap": audit.replicates, "joint": audit.joint_replicates}
+    many = {"cheap": audit.replicates, "joint": audit.share_replicates}
+    sampled = {**many, "nuts": audit.nuts_replicates}
+    judges, plain = audit.judges[0], audit.consistencies[0]
     for bridge in (0, audit.bridge):
-        middle = {"judges": audit.judges[0], "bridge": bridge, **tries}
+        for count in audit.judges:
+            yield Cell(judges=count, bridge=bridge, **sampled)
+        middle = {"judges": judges, "bridge": bridge}
         for beta, consistency in product(audit.betas, audit.consistencies):
-            plain = consistency == audit.consistencies[0]
-            if audit.cross or plain or beta == _MIDDLE:
-                nuts = audit.nuts_replicates if plain else 0
-                yield Cell(beta=beta, consistency=consistency, nuts=nuts, **middle)
+            off = (beta != _MIDDLE) + (consistency != plain)
+            if off == 1:
+                yield Cell(beta=beta, consistency=consistency, **middle, **few)
+            elif off == 2 and audit.cross:
+                yield Cell(beta=beta, consistency=consistency, **middle, **{**few, "joint": 0})
         for beta, battles in product((audit.betas[0], audit.betas[-1]), audit.battles):
             if audit.cross or not bridge:
-                yield Cell(beta=beta, battles=battles, **middle)
+                yield Cell(beta=beta, battles=battles, **middle, **few)
         for noise in audit.noises:
-            yield Cell(noise=noise, **middle)
-        for judges in audit.judges[1:]:
-            yield Cell(**{**middle, "judges": judges})
-    effects = product((0.0, audit.anchoring), (0.0, audit.flips))
-    for anchoring, flips in effects:
-        loyalty = audit.residual if anchoring else 0.0
-        yield Cell(
-            judges=audit.judges[0],
-            bridge=audit.bridge,
-            anchoring=anchoring,
-            loyalty=loyalty,
-            flips=flips,
-            **tries,
-        )
+            yield Cell(noise=noise, **middle, **few)
+    for anchoring, flips in product((0.0, audit.anchoring), (0.0, audit.flips)):
+        if anchoring or flips:
+            yield Cell(
+                judges=judges,
+                bridge=audit.bridge,
+                anchoring=anchoring,
+                loyalty=audit.residual if anchoring else 0.0,
+                flips=flips,
+                **many,
+            )

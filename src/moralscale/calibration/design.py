@@ -52,7 +52,9 @@ def small_design(corpus: pd.DataFrame, settings: Calibration, *, seed: int) -> S
     scenes = cells.head(settings.scenes).reset_index(drop=True)
     composites = make_composites(scenes, realisations=1, seed=seed)
     pair = zip(composites["intensity_a"], composites["intensity_b"], strict=True)
-    composites = composites[[p in PAIRS for p in pair]].reset_index(drop=True)
+    kept = [p in PAIRS for p in pair]
+    if {-2, -1, 1, 2} <= set(scenes["intensity"]):  # another scale keeps all its pairs
+        composites = composites[kept].reset_index(drop=True)
     judges = tuple(f"judge-{number}" for number in range(1, settings.judges + 1))
     schedule = pd.concat(
         [

@@ -8,7 +8,7 @@ import xarray as xr
 from moralscale.calibration.design import SmallDesign
 from moralscale.config import Panel
 from moralscale.errors import ModelError
-from moralscale.records import FOUNDATIONS
+from moralscale.estimands import Estimands
 from moralscale.simulate import simulate_panel
 
 #: Tries to draw a panel whose convergence its judges can show.
@@ -36,7 +36,7 @@ def planted_truth(design: SmallDesign, *, seed: int) -> xr.Dataset:
     """
     rng = np.random.default_rng(seed)
     for _ in range(TRIES):
-        panel = _panel(rng, len(design.judges))
+        panel = _panel(rng, len(design.judges), design.arrays.estimands)
         try:
             return simulate_panel(
                 panel,
@@ -50,14 +50,15 @@ def planted_truth(design: SmallDesign, *, seed: int) -> xr.Dataset:
     raise ModelError("no panel could be simulated", where="calibration", mend="use more judges")
 
 
-def _panel(rng: np.random.Generator, judges: int) -> Panel:
+def _panel(rng: np.random.Generator, judges: int, estimands: Estimands) -> Panel:
     """Draw what to plant.
 
     Convergence is as high as spreads of composites between judges that the priors expect make it
     here (about 0.1 to 0.3 log-odds): with as few judgments a composite as in these small designs,
     the data cannot say much against the prior of that spread.
     """
-    residuals = 12 * rng.standard_normal(len(FOUNDATIONS))
+    foundations = estimands.foundation_names
+    residuals = 12 * rng.standard_normal(len(foundations))
     residuals -= residuals.mean()
     consistency, bridge = np.exp(0.2 * rng.standard_normal(2))
     return Panel(
@@ -66,8 +67,8 @@ def _panel(rng: np.random.Generator, judges: int) -> Panel:
         composite_consistency=consistency,
         bridge_consistency=bridge,
         intercept=rng.normal(0.2, 0.4),
-        residuals=dict(zip(FOUNDATIONS, residuals.tolist(), strict=True)),
-        anchoring=rng.normal(0, 35),
+        residuals=dict(zip(foundations, residuals.tolist(), strict=True)),
+        anchoring=rng.normal(0, 35) if estimands.has_anchoring else None,
         convergence=rng.uniform(0.965, 0.985),
         position_bias=rng.normal(0.15, 0.3),
         lapse=rng.uniform(0.01, 0.12),

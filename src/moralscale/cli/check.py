@@ -19,7 +19,12 @@ def check(
         Path | None, typer.Option(help="Draw predicted against observed judgments (PDF, SVG, PNG).")
     ] = None,
 ) -> None:
-    """Check a posterior; exit 0 where every gate passed, 2 with one line where one failed."""
+    """Check a posterior against its gates.
+
+    Exit code 0 where every gate passed, 2 with one line where one failed.
+
+    Example: moralscale check posterior.nc --figure check.pdf
+    """
     from moralscale.checks import gate
     from moralscale.checks.posterior import check_posterior
     from moralscale.checks.predicted import predictive_table

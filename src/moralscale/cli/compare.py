@@ -19,7 +19,12 @@ def compare(
         Path | None, typer.Option(help="Draw the comparison (PDF, SVG, PNG).")
     ] = None,
 ) -> None:
-    """Compare fits of the same judgments by PSIS-LOO, with stacking weights."""
+    """Compare composition rules by PSIS-LOO.
+
+    Fits of the same judgments, the best first, with stacking weights.
+
+    Example: moralscale compare additive.nc compressed.nc
+    """
     from moralscale.cli.printing import print_frame
     from moralscale.cli.targets import check_targets
     from moralscale.compare.ranking import compare_posteriors

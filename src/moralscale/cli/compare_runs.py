@@ -17,7 +17,12 @@ def compare_runs(
     out: Annotated[Path | None, typer.Option(help="Folder for a table and a figure.")] = None,
     form: FormatOption = Format.TABLE,
 ) -> None:
-    """Print what differs between two runs, and how sure that is."""
+    """Print what differs between two runs.
+
+    Every key quantity of both, the difference, and how sure that is.
+
+    Example: moralscale compare-runs results/noisy-additive results/compressed
+    """
     from moralscale.markup import render
     from moralscale.run_comparison import compare_runs as compared
     from moralscale.run_comparison import sheet

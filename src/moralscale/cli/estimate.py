@@ -21,7 +21,12 @@ def estimate(
     config: Annotated[Path, typer.Argument(help="Configuration of the run.")],
     form: Annotated[Form, typer.Option("--format", help="How to print.")] = Form.TABLE,
 ) -> None:
-    """Reckon judgments, tokens and cost of every real judge; nothing is sent, no key is needed."""
+    """Reckon what a run would cost; nothing is sent.
+
+    Judgments, tokens and cost of every real judge; no key is needed.
+
+    Example: moralscale estimate config/frontier.yaml
+    """
     from moralscale.config import read_config
     from moralscale.estimate import estimate_cost, to_table
     from moralscale.estimate_text import as_text

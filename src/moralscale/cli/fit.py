@@ -42,7 +42,12 @@ def fit(
     seed: Annotated[int, typer.Option(help="Seed.")] = 0,
     cores: Annotated[int, typer.Option(min=1, help="Chains at a time.")] = 2,
 ) -> None:
-    """Fit the joint model, keep the posterior, and say whether it passes its gates."""
+    """Fit the joint model to judgments in a file.
+
+    Keeps the posterior and says whether it passes its gates; exit code 2 where it does not.
+
+    Example: moralscale fit judgments.csv --composites composites.csv
+    """
     from moralscale.checks import gate
     from moralscale.checks.posterior import check_posterior
     from moralscale.cli.printing import print_checks

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
+from types import MappingProxyType
 from typing import Annotated
 
 import typer
 
 from moralscale import __version__
 from moralscale.errors import MoralscaleError
-from moralscale.scripting import INTERRUPTED, USER_ERROR
+from moralscale.scripting import INTERRUPTED, USER_ERROR, of_system
 
-#: Commands in the order of the help; ``compare-runs`` is the function ``compare_runs`` of
-#: ``cli/compare_runs.py``. What takes time to import is imported inside that function.
-COMMANDS: tuple[str, ...] = (
-    *("estimate", "probe", "rate", "fit", "check", "compare", "summary", "compare-runs", "power"),
+#: Commands under their headings, in the order of the help; ``compare-runs`` is the function
+#: ``compare_runs`` of ``cli/compare_runs.py``. What takes time to import is imported inside that
+#: function. A docstring begins with a line that fits the help's screen and ends with an example.
+PANELS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "Begin": ("new", "doctor", "rate"),
+        "Collect": ("power", "estimate", "probe"),
+        "Fit and look": ("fit", "check", "compare", "summary", "compare-runs", "verify", "archive"),
+    }
 )
+COMMANDS: tuple[str, ...] = tuple(name for names in PANELS.values() for name in names)
 
 
 def _version(wanted: bool) -> None:
@@ -37,11 +44,13 @@ def _about(
 
 def make_app() -> typer.Typer:
     """Assemble the commands."""
-    app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+    app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
     app.callback()(_about)
-    for name in COMMANDS:
-        module = import_module(f"moralscale.cli.{name.replace('-', '_')}")
-        app.command(name)(getattr(module, name.replace("-", "_")))
+    for panel, names in PANELS.items():
+        for name in names:
+            module = import_module(f"moralscale.cli.{name.replace('-', '_')}")
+            command = getattr(module, name.replace("-", "_"))
+            app.command(name, rich_help_panel=panel)(command)
     return app
 
 
@@ -63,5 +72,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(INTERRUPTED)
     except BrokenPipeError:
         # Who reads standard output (head, less) has seen enough.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         sys.exit(0)
+    except OSError as error:
+        _drop_output()
+        print(f"error: {of_system(error)}", file=sys.stderr)
+        sys.exit(USER_ERROR)
+
+
+def _drop_output() -> None:
+    """Let what is left of standard output go nowhere: it cannot be written."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -32,23 +32,29 @@ def power(
         Path | None, typer.Option(help="Figure to write, without a suffix: PDF, SVG and PNG.")
     ] = None,
 ) -> None:
-    """Reckon the smallest designs that give 94% intervals of the wanted widths."""
+    """Reckon how many judgments a wanted width needs.
+
+    The smallest designs whose 94% intervals have the wanted widths, and what they would cost.
+
+    Example: moralscale power --beta 0.1 --judges 10
+    """
     from moralscale.config import Panel
     from moralscale.design import make_composites
     from moralscale.figures import POWER, save
     from moralscale.power import needed, power_table, usd_a_judgment
     from moralscale.priors import load_priors
+    from moralscale.resources import find
     from moralscale.scenes import load_scenes
 
     wanted = {"beta": beta, "anchoring": anchoring, "residual": residual}
     asked = {name: width for name, width in wanted.items() if width is not None}
-    corpus = load_scenes(scenes)
+    corpus = load_scenes(find(scenes))
     price = None if config is None else usd_a_judgment(config)
     designs = power_table(
         Panel(judges=judges, slope=0.862 * consistency, composite_consistency=consistency),
         corpus,
         make_composites(corpus, realisations=1, seed=1),
-        load_priors(priors),
+        load_priors(find(priors)),
         seed=1,
         usd_a_judgment=price,
     )
@@ -61,7 +67,7 @@ def power(
     if price is None:
         shown = shown.drop(columns="cost")
     if config is not None and price is None:
-        typer.echo(f"No costs: nothing is left to ask in {config}, or a judge has no price.")
+        typer.echo(f"No costs: {config} has no real judge, or the price of one is not known.")
     typer.echo("Judgments of a judge by arena, and of all judges, for 94% intervals of")
     typer.echo(", ".join(f"{name} {width:g}" for name, width in asked.items()))
     typer.echo(shown.to_string(index=False, float_format=lambda value: f"{value:.2f}"))

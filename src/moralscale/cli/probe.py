@@ -9,9 +9,12 @@ import typer
 
 
 def probe(config: Annotated[Path, typer.Argument(help="Configuration of the run.")]) -> None:
-    """Ask every real judge one question: settings taken, reasoning, tokens; a line a judge.
+    """Ask every real judge one question.
 
-    What is found is kept in results/RUN/probe.json. Exit code 2 if a judge did not answer.
+    A line a judge: settings taken, reasoning, tokens. What is found is kept in
+    results/RUN/probe.json. Exit code 2 if a judge did not answer.
+
+    Example: moralscale probe config/frontier.yaml
     """
     from moralscale.probe import probe_runs
     from moralscale.scripting import USER_ERROR

@@ -59,7 +59,10 @@ def rate(
     start: Annotated[float, typer.Option(help="First rating of each (elo).")] = 1000.0,
     orders: Annotated[int, typer.Option(help="Random orders averaged over (elo).")] = 100,
 ) -> None:
-    """Rate anything that was compared in pairs."""
+    """Rate anything that was compared in pairs.
+
+    Example: moralscale rate games.csv --columns first=home,second=away
+    """
     from moralscale.cli.targets import check_targets
     from moralscale.rating import rate
     from moralscale.rating.output import show, write

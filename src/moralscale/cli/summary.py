@@ -19,7 +19,12 @@ def summary(
     ci_prob: Annotated[float, typer.Option(help="Probability inside intervals.")] = 0.94,
     ci_kind: Annotated[str, typer.Option(help="hdi or eti.")] = "hdi",
 ) -> None:
-    """Print beta, residuals, anchoring, convergence and consistency of a posterior."""
+    """Print the answers of a posterior.
+
+    Beta, residuals, anchoring, convergence and consistency, with intervals.
+
+    Example: moralscale summary results/compressed --format md
+    """
     from moralscale.config import Reporting, validate
     from moralscale.inspection import sheet
     from moralscale.inspection import summary as summarised

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,8 +14,9 @@ import pyarrow.compute
 import pyarrow.parquet as parquet
 
 from moralscale.errors import DesignError
+from moralscale.journal import Journal
 from moralscale.prompts import PromptTemplate, render
-from moralscale.providers.base import Ask
+from moralscale.providers.base import Ask, Provider, key_of
 
 #: Columns of a schedule, in the order of the files under ``design``.
 SCHEDULE_COLUMNS = (
@@ -203,3 +205,11 @@ def _check(
             row = schedule.loc[~schedule[column].isin(list(known))].iloc[0]
             where = f"comparison {row['comparison_id']}, column {column}"
             raise DesignError(f"unknown: '{row[column]}'", where=where, mend=mend)
+
+
+def still_open(asks: Asks, provider: Provider, journal: Journal) -> Sequence[int]:
+    """Positions of the questions without an answer, or with one that was cut short."""
+    if not len(journal):
+        return range(len(asks))
+    standings = (journal.answered(key_of(provider, ask)) for ask in asks)
+    return array("L", (n for n, found in enumerate(standings) if found is None or found.again))

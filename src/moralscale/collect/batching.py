@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from moralscale.collect.asking import LARGER, AskingJob
-from moralscale.collect.asks import Asks
+from moralscale.collect.asks import Asks, still_open
 from moralscale.collect.ledger import Ledger, Part
 from moralscale.collect.money import Purse
 from moralscale.collect.pace import Pace
@@ -93,11 +93,8 @@ class BatchingJob:
             mend = "run again: only these are asked; or allow for them by `unanswered` of the judge"
             raise UnansweredError(what, mend=mend)
 
-    def _open(self) -> list[int]:
-        """Positions of the questions without an answer, or with one that was cut short."""
-        keys = (key_of(self._provider, ask) for ask in self._asks)
-        standings = map(self._journal.answered, keys)
-        return [n for n, found in enumerate(standings) if found is None or found.again]
+    def _open(self) -> Sequence[int]:
+        return still_open(self._asks, self._provider, self._journal)
 
     async def _ask_alone(self, place: int) -> None:
         asks, journal = iter(self._asks.at([place])), self._journal

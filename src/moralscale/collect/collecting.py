@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from array import array
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
@@ -20,7 +19,7 @@ import pandas as pd
 
 from moralscale.answers import parse_answer
 from moralscale.collect.asking import AskingJob
-from moralscale.collect.asks import Asks, read_schedules
+from moralscale.collect.asks import Asks, read_schedules, still_open
 from moralscale.collect.batching import BatchingJob
 from moralscale.collect.money import Budgets, Purse
 from moralscale.collect.pace import Pace
@@ -164,14 +163,6 @@ def parse_journal(
     names = ("attempts", "input_tokens", "output_tokens", "reasoning_tokens")
     columns = dict(zip(names, counts, strict=True))
     return arrange(asks.schedule.assign(outcome=found, **columns, origin=origin.value))
-
-
-def still_open(asks: Asks, provider: Provider, journal: Journal) -> Sequence[int]:
-    """Positions of the questions without an answer, or with one that was cut short."""
-    if not len(journal):
-        return range(len(asks))
-    standings = (journal.answered(key_of(provider, ask)) for ask in asks)
-    return array("L", (n for n, found in enumerate(standings) if found is None or found.again))
 
 
 def collect_from_files(

@@ -9,6 +9,7 @@ from moralscale.config.loading import (
     validate,
 )
 from moralscale.config.sections import (
+    LANGUAGE_PATTERN,
     Audit,
     Calibration,
     Comparing,
@@ -28,6 +29,7 @@ from moralscale.config.sections import (
 )
 
 __all__ = [
+    "LANGUAGE_PATTERN",
     "Audit",
     "Calibration",
     "Comparing",

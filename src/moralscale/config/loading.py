@@ -150,7 +150,18 @@ def load_judges(path: str | Path) -> dict[str, Judge]:
 
 
 def validate[S: Section](section: type[S], data: Any, *, source: str) -> S:
-    """Validate `data` as a `section`; the first fault becomes a `ConfigError`."""
+    """Validate `data` as a `section`; the first fault becomes a `ConfigError`.
+
+    Examples
+    --------
+    >>> from moralscale.config import Sampler
+    >>> validate(Sampler, {"draws": 500}, source="run.yaml, sampler").draws
+    500
+    >>> validate(Sampler, {"drawss": 500}, source="run.yaml, sampler")
+    Traceback (most recent call last):
+        ...
+    moralscale.errors.ConfigError: run.yaml, sampler, drawss: unknown key 'drawss'; did you mean ...
+    """
     try:
         return section.model_validate(data)
     except ValidationError as error:
@@ -158,14 +169,10 @@ def validate[S: Section](section: type[S], data: Any, *, source: str) -> S:
 
 
 def _check_references(config: Config, source: str, root: Path) -> None:
-    if not (root / config.scenes).is_file():
-        raise ConfigError(
-            f"no such file: {config.scenes}", where=f"{source}, scenes", mend="check the path"
-        )
+    _check_corpus(config.scenes, f"{source}, scenes", root)
     if any(run.import_ is None for run in config.runs.values()):
         _check_counts(config, source)
-    for template in config.design.prompts:
-        _known(template, _stems(root / "config/prompts"), f"{source}, design.prompts", "prompt")
+    _check_prompts(config.design.prompts, f"{source}, design.prompts", root)
     for prior in config.fits.priors:
         _known(prior, _stems(root / "config/priors"), f"{source}, fits.priors", "prior")
     for name, run in config.runs.items():
@@ -176,6 +183,9 @@ def _check_run(config: Config, name: str, run: Run, where: str, root: Path) -> N
     if name in RESERVED:
         what = f"'{name}' names a folder beside those of runs"
         raise ConfigError(what, where=where, mend="give the run another name")
+    if run.scenes is not None:
+        _check_corpus(run.scenes, f"{where}.scenes", root)
+    _check_prompts(run.prompts, f"{where}.prompts", root)
     if run.panel is not None:
         _known(run.panel, config.panels, f"{where}.panel", "panel")
     if run.judges:
@@ -188,6 +198,16 @@ def _check_run(config: Config, name: str, run: Run, where: str, root: Path) -> N
             if path and not (root / path).is_file():
                 what = f"no such file: {path}"
                 raise ConfigError(what, where=f"{where}.import.{key}", mend="check the path")
+
+
+def _check_corpus(path: str, where: str, root: Path) -> None:
+    if not (root / path).is_file():
+        raise ConfigError(f"no such file: {path}", where=where, mend="check the path")
+
+
+def _check_prompts(names: Iterable[str], where: str, root: Path) -> None:
+    for name in names:
+        _known(name, _stems(root / "config/prompts"), where, "prompt")
 
 
 def _check_counts(config: Config, source: str) -> None:

@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import (
@@ -19,7 +21,7 @@ from pydantic import (
     model_validator,
 )
 
-from moralscale.errors import suggestion
+from moralscale.errors import ConfigError, suggestion
 from moralscale.records import FOUNDATIONS, Arena, Origin, Outcome
 
 
@@ -61,6 +63,12 @@ def _without_blanks(model: str) -> str:
     return model
 
 
+def _is_language(code: str) -> str:
+    if not re.fullmatch(LANGUAGE_PATTERN, code):
+        raise ValueError(f"'{code}' is no code of a language; write one such as en or fr")
+    return code
+
+
 #: Names that become file names: nothing that could leave the results folder.
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=64)]
@@ -69,6 +77,9 @@ Interval = Annotated[
     tuple[float, float], Field(description="Lower and upper bound."), AfterValidator(_ascending)
 ]
 Names = Annotated[tuple[Name, ...], AfterValidator(_distinct)]
+#: A code as of BCP 47: en, fr, pt-BR.
+LANGUAGE_PATTERN = r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*"
+Language = Annotated[str, AfterValidator(_is_language)]
 
 
 class Section(BaseModel):
@@ -112,20 +123,16 @@ class Panel(Section):
     intercept: float = Field(
         0.30, description="Mean alpha: strength of a composite whose component sum is 0, log-odds."
     )
-    residuals: dict[str, float] = Field(
-        default={
-            "care": -9.22,
-            "fairness": -0.12,
-            "loyalty": 9.58,
-            "authority": -0.12,
-            "sanctity": -0.12,
-        },
-        description="Foundation residuals, Elo; they must sum to 0. Care and loyalty are the "
-        "published figures.",
+    residuals: dict[str, float] | None = Field(
+        None,
+        description="Foundation residuals, Elo, one for each foundation of the corpus; they must "
+        "sum to 0. `null`: with the study's five foundations -9.22 for care and 9.58 for loyalty, "
+        "which are published, and -0.12 for the others; with other foundations none.",
     )
-    anchoring: float = Field(
-        35.0,
-        description="Elo of +2/-1 composites above +1/+1 composites at equal component sum.",
+    anchoring: float | None = Field(
+        None,
+        description="Elo of +2/-1 composites above +1/+1 composites at equal component sum. "
+        "`null`: 35, which is published, where the corpus has such composites.",
     )
     convergence: float = Field(
         0.94,
@@ -166,19 +173,42 @@ class Panel(Section):
 
     @field_validator("residuals")
     @classmethod
-    def _one_residual_a_foundation(cls, residuals: dict[str, float]) -> dict[str, float]:
-        for name in residuals:
-            if name not in FOUNDATIONS:
-                raise ValueError(f"unknown foundation '{name}'; {suggestion(name, FOUNDATIONS)}")
-        for name in FOUNDATIONS:
-            if name not in residuals:
-                raise ValueError(f"no residual for '{name}'; add it (0 for none)")
-        total = sum(residuals.values())
+    def _residuals_sum_to_zero(cls, residuals: dict[str, float] | None) -> dict[str, float] | None:
+        total = sum((residuals or {}).values())
         if abs(total) > 1e-6:
             raise ValueError(
                 f"foundation residuals sum to {total:g}; shift them so that they sum to 0"
             )
         return residuals
+
+    def residuals_of(
+        self, foundations: Sequence[str], *, where: str = "panels"
+    ) -> dict[str, float]:
+        """Residual to plant in each foundation of a corpus, Elo.
+
+        Raises
+        ------
+        ConfigError
+            A residual is given for a foundation that the corpus does not have, or is missing.
+        """
+        if self.residuals is None:
+            known = dict.fromkeys(FOUNDATIONS, -0.12) | {"care": -9.22, "loyalty": 9.58}
+            return known if set(foundations) == set(known) else dict.fromkeys(foundations, 0.0)
+        for name in self.residuals:
+            if name not in foundations:
+                what, mend = f"unknown foundation '{name}'", suggestion(name, foundations)
+                raise ConfigError(what, where=f"{where}.residuals", mend=mend)
+        for name in foundations:
+            if name not in self.residuals:
+                what = f"no residual for '{name}'"
+                raise ConfigError(what, where=f"{where}.residuals", mend="add it (0 for none)")
+        return self.residuals
+
+    def anchoring_of(self, *, shown: bool) -> float:
+        """Anchoring contrast to plant, Elo, where composites can show one or not."""
+        if self.anchoring is None:
+            return 35.0 if shown else 0.0
+        return self.anchoring
 
 
 #: Columns of judgments that a file of somebody else's may give.
@@ -235,6 +265,15 @@ class Run(Section):
     judges: Names = Field((), description="Names of real judges in `judges_file`.")
     import_: Import | None = Field(
         None, alias="import", description="Judgments that were collected elsewhere."
+    )
+    scenes: str | None = Field(
+        None, min_length=1, description="The run's own corpus; `null` for `scenes` below."
+    )
+    language: Language | None = Field(
+        None, description="Language of the run's corpus and prompts; `null` for `language` below."
+    )
+    prompts: Names = Field(
+        (), description="The run's own prompt templates; `[]` for those of `design.prompts`."
     )
     budget: float | None = Field(
         None,
@@ -339,12 +378,12 @@ class Sampler(Section):
 
     backend: Literal["nutpie", "pymc"] = Field("nutpie", description="Sampler.")
     chains: int = Field(4, ge=2, le=64, description="Chains.")
-    tune: int = Field(200, ge=10, description="Tuning iterations a chain.")
-    draws: int = Field(1200, ge=10, description="Draws kept a chain.")
-    thin: int = Field(1, ge=1, le=100, description="Iterations after tuning for each draw kept.")
-    target_accept: float = Field(0.7, gt=0.5, lt=1, description="Target acceptance rate of NUTS.")
-    coordinates: Literal["learnt", "plain"] = Field(
-        "learnt",
+    tune: int = Field(1000, ge=10, description="Tuning iterations a chain.")
+    draws: int = Field(1000, ge=10, description="Draws kept a chain.")
+    thin: int = Field(3, ge=1, le=100, description="Iterations after tuning for each draw kept.")
+    target_accept: float = Field(0.8, gt=0.5, lt=1, description="Target acceptance rate of NUTS.")
+    coordinates: Literal["plain", "learnt"] = Field(
+        "plain",
         description="Whether `nutpie` samples in coordinates that a short first run learns "
         "(docs/performance.md), or in those of the model, which take a longer tuning.",
     )
@@ -365,7 +404,7 @@ class Comparing(Section):
         5, ge=0, le=50, description="Folds of profiles that are held out; 0 for none."
     )
     sampler: Sampler = Field(
-        Sampler(chains=2, tune=500, draws=500, target_accept=0.8, coordinates="plain"),
+        Sampler(chains=2, tune=500, draws=500, thin=1),
         description="Sampler of the fits to folds, shorter than that of the fits.",
     )
 
@@ -387,7 +426,7 @@ class Calibration(Section):
         description="Comparisons per arena, over all judges.",
     )
     sampler: Sampler = Field(
-        Sampler(chains=2, tune=500, draws=500, target_accept=0.95, coordinates="plain"),
+        Sampler(chains=2, tune=500, draws=500, thin=1, target_accept=0.95),
         description="Sampler of every fit.",
     )
     rhat: float = Field(1.05, gt=1, description="Largest R-hat of a looked-at quantity.")
@@ -468,9 +507,15 @@ class Audit(Section):
         0.2, ge=0, le=1, description="Share of intensity labels off by one step, where any are."
     )
     replicates: int = Field(50, ge=2, description="Replicates of the two-step estimators.")
-    joint_replicates: int = Field(6, ge=0, description="Replicates of the joint estimator.")
+    joint_replicates: int = Field(3, ge=0, description="Replicates of the joint estimator.")
+    share_replicates: int = Field(
+        20,
+        ge=0,
+        description="The same where shares are reported: coverage in the middle of the grid and "
+        "by number of judges, alarms where effects are planted or looked for.",
+    )
     nuts_replicates: int = Field(
-        0, ge=0, description="Replicates by NUTS, in the cells of the first consistency."
+        0, ge=0, description="Replicates by NUTS, in the middle and by number of judges."
     )
 
 
@@ -482,9 +527,8 @@ FULL_AUDIT = Audit(
     battles=(5, 10, 15, 30, 60, 150),
     noises=(0.5, 2.0),
     judges=(10, 3, 5),
-    replicates=100,
-    joint_replicates=20,
-    nuts_replicates=4,
+    joint_replicates=2,
+    nuts_replicates=2,
 )
 
 
@@ -630,7 +674,14 @@ class Config(Section):
 
     runs: dict[Name, Run] = Field(min_length=1, description="The panels to judge, by run name.")
     seed: int = Field(20260611, ge=0, lt=2**63, description="Seed of everything random.")
-    scenes: str = Field("scenarios/scenes.csv", description="The corpus.")
+    scenes: str = Field(
+        "scenarios/scenes.csv",
+        description="The corpus. Foundations and intensities are those that it has "
+        "(docs/corpora.md).",
+    )
+    language: Language = Field(
+        "en", description="Language of the corpus, which every prompt must be in."
+    )
     judges_file: str = Field("config/judges.yaml", description="Where real judges are described.")
     prices_file: str = Field("config/prices.yaml", description="What tokens cost.")
     panels: dict[Name, Panel] = Field(default={}, description="Simulated panels, by name.")
@@ -653,6 +704,18 @@ class Config(Section):
     )
     audit: Audit = Field(Audit(), description="Grid of the audit in the default run.")
     audit_full: Audit = Field(FULL_AUDIT, description="Grid of the audit of `snakemake audit`.")
+
+    def scenes_of(self, run: str) -> str:
+        """Path of the corpus of `run`."""
+        return self.runs[run].scenes or self.scenes
+
+    def language_of(self, run: str) -> str:
+        """Language of the corpus and of the prompts of `run`."""
+        return self.runs[run].language or self.language
+
+    def prompts_of(self, run: str) -> tuple[str, ...]:
+        """Names of the prompt templates of `run`."""
+        return self.runs[run].prompts or self.design.prompts
 
     def judge_names(self, run: str) -> tuple[str, ...]:
         """Names of the judges of `run`; none where its file of judgments names them."""

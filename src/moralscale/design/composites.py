@@ -10,7 +10,7 @@ import pandas as pd
 
 from moralscale.design.bits import below, bits_for, permutation
 from moralscale.errors import DesignError
-from moralscale.records import COMPOSITE_INTENSITIES, FOUNDATIONS, config_name
+from moralscale.records import config_name, foundations_of, intensities_of
 
 Cell = tuple[str, int]
 
@@ -18,11 +18,11 @@ Cell = tuple[str, int]
 def make_composites(scenes: pd.DataFrame, *, realisations: int, seed: int) -> pd.DataFrame:
     """Realise every profile by two scenes.
 
-    Profiles are the unordered pairs of the foundations present in the corpus by ordered pairs of
-    its non-neutral intensities: 10 x 16 = 160 for a whole corpus. Anchors never enter. Within a
-    cell (foundation, intensity) scenes are used equally often, to 1, over all realisations; which
-    ones get one more use and which scenes come together is seeded random. Realisations of a profile
-    differ while its cells hold enough scenes.
+    Profiles are the unordered pairs of the corpus's foundations by ordered pairs of its intensities
+    but 0, which is neutral: 10 x 16 = 160 for five foundations and four intensities. Anchors never
+    enter. Within a cell (foundation, intensity) scenes are used equally often, to 1, over all
+    realisations; which ones get one more use and which scenes come together is seeded random.
+    Realisations of a profile differ while its cells hold enough scenes.
 
     Parameters
     ----------
@@ -43,6 +43,15 @@ def make_composites(scenes: pd.DataFrame, *, realisations: int, seed: int) -> pd
     ------
     DesignError
         No realisations, less than two foundations, or a cell without scenes.
+
+    Examples
+    --------
+    >>> from moralscale.resources import project_folder
+    >>> from moralscale.scenes import load_scenes
+    >>> corpus = load_scenes(project_folder() / "scenarios/scenes.csv")
+    >>> composites = make_composites(corpus, realisations=1, seed=1)
+    >>> len(composites), composites["composite_id"][0]
+    (160, 'care-2.fairness-2.r1')
     """
     if realisations < 1:
         what = f"realisations is {realisations}"
@@ -71,8 +80,8 @@ def _cells(scenes: pd.DataFrame) -> dict[Cell, list[str]]:
     """Scene ids of each cell that composites need, sorted."""
     where = "design, composites"
     usable = scenes[~scenes["anchor"].astype(bool)]
-    foundations = [name for name in FOUNDATIONS if (usable["foundation"] == name).any()]
-    intensities = [i for i in COMPOSITE_INTENSITIES if (usable["intensity"] == i).any()]
+    foundations = foundations_of(usable["foundation"])
+    intensities = [i for i in intensities_of(usable["intensity"]) if i]
     if len(foundations) < 2 or not intensities:
         what = f"{len(foundations)} foundations and {len(intensities)} non-neutral intensities"
         mend = "give scenes, other than anchors, of two foundations and one intensity at least"

@@ -45,7 +45,9 @@ def _points(ax: Axes, data: FigureData, sums: xr.DataArray) -> None:
     strengths = data.summary("composite_strength", elo=True)["mean"]
     config = data.composites.set_index("composite_id")["config"].reindex(sums["composite"].values)
     groups = {name: (config == name).to_numpy() for name in style.CONFIG_COLOURS}
-    others = ~np.any(list(groups.values()), axis=0)
+    if not all(members.any() for members in groups.values()):  # no contrast to stand out
+        groups = {}
+    others = ~np.any([np.zeros(len(config), dtype=bool), *groups.values()], axis=0)
     ax.scatter(
         sums[others],
         strengths[others],
@@ -53,7 +55,7 @@ def _points(ax: Axes, data: FigureData, sums: xr.DataArray) -> None:
         c=style.PALE,
         linewidths=0,
         zorder=2.5,
-        label="other composites",
+        label="other composites" if groups else "composites",
     )
     for name, members in groups.items():
         ax.scatter(

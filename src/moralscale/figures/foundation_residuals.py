@@ -27,9 +27,8 @@ def draw(data: FigureData, *, widths: FigureWidths = style.WIDTHS) -> Figure:
     figure = style.canvas(data.origin, widths.column, forest.height(len(names)) + 0.3)
     ax = figure.add_subplot()
     forest.share(ax, data.reach("foundation_residual", elo=True))
-    forest.points(
-        ax, rows, summary, colour=[style.FOUNDATION_COLOURS[name] for name in names], size=24
-    )
+    colours = style.foundation_colours([str(name) for name in data.quantities["foundation"].values])
+    forest.points(ax, rows, summary, colour=[colours[name] for name in names], size=24)
     published = data.published_values("foundation_residual", "elo")
     for row, name in zip(rows, names, strict=True):
         if name in published:

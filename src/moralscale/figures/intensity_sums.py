@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from moralscale.config import FigureWidths
+from moralscale.estimands import NO_ANCHORING
 from moralscale.figures import forest, style
 from moralscale.figures.data import FigureData
-from moralscale.records import CONFIGS
+from moralscale.records import configs_of
 
 CAPTION = (
     "Mean composite rating by the sum of the two intensity labels: +2/\N{MINUS SIGN}1 composites "
     "(sum +1) against +1/+1 composites (sum +2) is the anchoring contrast; published ratings are "
     "on the study's own, compressed Elo scale, so compare their difference, not their level."
 )
-NEEDS = ("intensity_mean", "anchoring")
+NEEDS = ("intensity_mean",)
 #: The configurations of the contrast, by their intensity sum.
 _CONTRAST = {1: "+2/-1", 2: "+1/+1"}
 
@@ -43,14 +46,17 @@ def _ratings(ax: Axes, data: FigureData) -> None:
     sums = summary["intensity_sum"].values
     ax.plot(sums, summary["mean"], color=style.FAINT, lw=0.8, zorder=1)
     for position, total in enumerate(sums):
-        colour = style.CONFIG_COLOURS.get(_CONTRAST.get(int(total), ""), style.MUTED)
+        contrast = _CONTRAST.get(int(total), "") if "anchoring" in data.quantities else ""
+        colour = style.CONFIG_COLOURS.get(contrast, style.MUTED)
         here = summary.isel(intensity_sum=position)
         ax.vlines(total, here["low"], here["high"], color=colour, lw=1.3, zorder=2)
         ax.scatter(total, here["mean"], s=24, c=colour, linewidths=0, zorder=3)
 
 
 def _contrast(ax: Axes, data: FigureData) -> None:
-    if not set(_CONTRAST.values()) <= set(data.composites["config"]):
+    place: dict[str, Any] = {"transform": ax.transAxes, "ha": "right", "va": "bottom"}
+    if "anchoring" not in data.quantities:
+        ax.text(0.98, 0.04, style.signed(NO_ANCHORING), color=style.MUTED, **place)
         return
     here = {key: float(value) for key, value in data.summary("anchoring", elo=True).items()}
     numbers = f"{here['mean']:+.0f} [{here['low']:+.0f}, {here['high']:+.0f}]"
@@ -59,7 +65,7 @@ def _contrast(ax: Axes, data: FigureData) -> None:
         text += f"\npublished: {value:+.0f} Elo"
     truth = data.planted("anchoring", elo=True)
     text += "" if truth is None else f"\nplanted: {float(truth):+.0f} Elo"
-    ax.text(0.98, 0.04, style.signed(text), transform=ax.transAxes, ha="right", va="bottom")
+    ax.text(0.98, 0.04, style.signed(text), **place)
 
 
 def _legend(ax: Axes, data: FigureData) -> None:
@@ -76,7 +82,7 @@ def _ticks(ax: Axes, data: FigureData) -> None:
     totals = data.composites["intensity_a"] + data.composites["intensity_b"]
     configs = data.composites["config"].groupby(totals).unique()
     names = [
-        "\n".join([f"{total:+d}" if total else "0", *sorted(here, key=CONFIGS.index)])
+        "\n".join([f"{total:+d}" if total else "0", *configs_of(here)])
         for total, here in configs.items()
     ]
     ax.set_xticks(list(configs.index), [style.signed(name) for name in names])

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from moralscale.config import FigureWidths
 from moralscale.figures import style
-from moralscale.records import FOUNDATIONS, INTENSITIES, Origin
+from moralscale.records import Origin, foundations_of, intensities_of
 
 CAPTION = (
     "Share (%) of planned comparisons that no fit reads (declined, unreadable, tied or unanswered) "
@@ -43,7 +43,8 @@ def draw(
     judges = [str(judge) for judge in share[share > 0].index[:MOST]]
     if not judges:
         return style.statement(origin, "No comparison is missing.")
-    maps = {judge: _shares(counts[counts["judge"] == judge]) for judge in judges}
+    levels = foundations_of(counts["foundation"]), intensities_of(counts["intensity"])
+    maps = {judge: _shares(counts[counts["judge"] == judge], *levels) for judge in judges}
     top = max(float(np.nanmax(values)) for values in maps.values())
     on_a_page = int((widths.page - _NAMES) / _MAP)
     columns = min(on_a_page, len(judges))
@@ -57,23 +58,25 @@ def draw(
             continue
         ax.imshow(maps[judges[n]], cmap=style.SHADES, vmin=0, vmax=top, aspect="auto")
         ax.set_title(f"{judges[n]}\n{_verdict(tests[tests['judge'] == judges[n]])}", fontsize=7)
-        _label(ax, maps[judges[n]])
+        _label(ax, maps[judges[n]], *levels)
     figure.supxlabel("intensity", fontsize=8)
     return figure
 
 
-def _shares(counts: pd.DataFrame) -> np.ndarray:
+def _shares(counts: pd.DataFrame, rows: tuple[str, ...], columns: tuple[int, ...]) -> np.ndarray:
     """Share not used by foundation and intensity, over arenas: (foundation, intensity)."""
     sums = counts.groupby(["foundation", "intensity"])[["planned", "used"]].sum()
     share = (1 - sums["used"] / sums["planned"]).unstack()
-    return share.reindex(index=list(FOUNDATIONS), columns=list(INTENSITIES)).to_numpy(dtype=float)
+    return share.reindex(index=list(rows), columns=list(columns)).to_numpy(dtype=float)
 
 
-def _label(ax: Axes, values: np.ndarray) -> None:
+def _label(
+    ax: Axes, values: np.ndarray, foundations: tuple[str, ...], intensities: tuple[int, ...]
+) -> None:
     ax.set_xticks(
-        range(len(INTENSITIES)), [style.signed(f"{i:+d}" if i else "0") for i in INTENSITIES]
+        range(len(intensities)), [style.signed(f"{i:+d}" if i else "0") for i in intensities]
     )
-    ax.set_yticks(range(len(FOUNDATIONS)), list(FOUNDATIONS))
+    ax.set_yticks(range(len(foundations)), list(foundations))
     ax.tick_params(length=0)
     for (row, column), value in np.ndenumerate(values):
         if np.isfinite(value):

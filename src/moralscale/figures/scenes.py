@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from moralscale.config import FigureWidths
 from moralscale.figures import forest, style
 from moralscale.figures.data import FigureData
-from moralscale.records import FOUNDATIONS, INTENSITIES
+from moralscale.records import foundations_of, intensities_of
 
 CAPTION = (
     "Rating of every scene (posterior mean over judges) by foundation and intensity label, with "
@@ -26,12 +26,15 @@ def draw(data: FigureData, *, widths: FigureWidths = style.WIDTHS) -> Figure:
     scenes = data.scenes.set_index("id")
     scenes["rating"] = data.summary("scene_strength", elo=True)["mean"].to_series()
     figure = style.canvas(data.origin, widths.page, 2.65)
-    axes = figure.subplots(1, len(FOUNDATIONS), sharey=True)
-    for ax, name in zip(axes, FOUNDATIONS, strict=True):
+    foundations = foundations_of(scenes["foundation"])
+    intensities = intensities_of(scenes["intensity"])
+    colours = style.foundation_colours(foundations)
+    axes = figure.subplots(1, len(foundations), sharey=True)
+    for ax, name in zip(axes, foundations, strict=True):
         ax.axhline(1000, color=style.FAINT, lw=0.6, zorder=0)
-        _foundation(ax, scenes[scenes["foundation"] == name], style.FOUNDATION_COLOURS[name])
+        _foundation(ax, scenes[scenes["foundation"] == name], colours[name])
         ax.set_title(name, loc="center")
-        ax.set_xticks(INTENSITIES, [style.signed(f"{i:+d}") if i else "0" for i in INTENSITIES])
+        ax.set_xticks(intensities, [style.signed(f"{i:+d}") if i else "0" for i in intensities])
     forest.share(axes[0], data.reach("scene_strength", elo=True, means=True), axis="y")
     for ax in axes[1:]:
         ax.tick_params(axis="y", length=0)

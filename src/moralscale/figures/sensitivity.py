@@ -35,15 +35,9 @@ _KINDS = {
 _TOLD = {"judge": "without {}", "foundation": "without {}", "prompt": "{} alone"}
 #: Marks farther out than this are drawn at the edge, as arrows.
 _EDGE = 3.0
-#: What the overlay shows: quantity, index.
-_OVERLAID = (
-    ("beta", ""),
-    ("composite_consistency", ""),
-    ("alpha", ""),
-    ("anchoring_adjusted", ""),
-    ("foundation_residual", "care"),
-    ("foundation_residual", "loyalty"),
-)
+#: What the overlay shows, and residuals of two foundations: these, if the corpus has them.
+_OVERLAID = ("beta", "composite_consistency", "alpha", "anchoring_adjusted")
+_RESIDUALS = ("care", "loyalty")
 
 
 @style.styled
@@ -137,8 +131,12 @@ def overlay(
     priors = [refit for refit in refits if refit.attrs["kind"] == "prior"]
     if not priors:
         return style.statement(origin, "no refit under another prior")
-    have = priors[0]["base"].data_vars
-    panels = [panel for panel in _OVERLAID if panel[0] in have]
+    have = priors[0]["base"].to_dataset()
+    panels = [(name, "") for name in _OVERLAID if name in have]
+    if "foundation_residual" in have:
+        foundations = [str(name) for name in have["foundation"].values]
+        shown = [name for name in _RESIDUALS if name in foundations] or foundations[:2]
+        panels += [("foundation_residual", name) for name in shown]
     columns = min(3, len(panels))
     rows = -(-len(panels) // columns)
     figure = style.canvas(origin, widths.page, 1.75 * rows + 0.6)

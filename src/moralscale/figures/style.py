@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import wraps
+from itertools import cycle
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -29,7 +30,8 @@ BLUE, VERMILION, GREEN = "#0072B2", "#D55E00", "#009E73"
 PURPLE, ORANGE, SKY = "#CC79A7", "#E69F00", "#56B4E9"
 INK, MUTED, PALE, FAINT = "#222222", "#6B6B6B", "#969696", "#BDBDBD"
 CYCLE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
-FOUNDATION_COLOURS = dict(zip(FOUNDATIONS, (BLUE, ORANGE, VERMILION, GREEN, PURPLE), strict=True))
+#: Colours of the study's foundations, in every figure.
+_OF_STUDY = dict(zip(FOUNDATIONS, (BLUE, ORANGE, VERMILION, GREEN, PURPLE), strict=True))
 #: The two configurations of the anchoring contrast.
 CONFIG_COLOURS = {"+2/-1": VERMILION, "+1/+1": BLUE}
 #: Shades of maps, all of them light enough to print dark numbers on.
@@ -142,6 +144,12 @@ def statement(origin: Origin | None, text: str, *, widths: FigureWidths = WIDTHS
     figure = canvas(origin, widths.column, 0.8)
     figure.text(0.5, 0.4, text, ha="center", va="center", color=MUTED)
     return figure
+
+
+def foundation_colours(names: Sequence[str]) -> dict[str, str]:
+    """Colour of each foundation: the study's keep theirs, others take what is left over."""
+    free = cycle([c for c in (*CYCLE, MUTED) if c not in {_OF_STUDY.get(name) for name in names}])
+    return {name: _OF_STUDY.get(name) or next(free) for name in names}
 
 
 def signed(text: str) -> str:

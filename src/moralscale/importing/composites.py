@@ -11,7 +11,7 @@ import pandas as pd
 from moralscale.design.composites import make_composites
 from moralscale.errors import JudgmentError, suggestion
 from moralscale.importing.reading import read_table
-from moralscale.records import COMPOSITE_INTENSITIES, FOUNDATIONS, config_name
+from moralscale.records import config_name, foundations_of
 from moralscale.scenes import load_scenes
 
 COLUMNS = ("composite_id", "scene_a", "scene_b")
@@ -69,10 +69,11 @@ def load_composites(path: str | Path, scenes: pd.DataFrame) -> pd.DataFrame:
             scenes["id"], scenes["foundation"], scenes["intensity"], strict=True
         )
     }
+    order = foundations_of(scenes["foundation"])
     rows, seen = [], set[str]()
     for number, row in enumerate(table[list(COLUMNS)].to_dict("records"), start=1):
         where = f"{path}, row {number}"
-        _check(row, known, seen, where)
+        _check(row, known, seen, order, where)
         seen.add(row["composite_id"])
         (a, i), (b, k) = known[row["scene_a"]], known[row["scene_b"]]
         profile = f"{a}{i:+d}.{b}{k:+d}"
@@ -83,7 +84,11 @@ def load_composites(path: str | Path, scenes: pd.DataFrame) -> pd.DataFrame:
 
 
 def _check(
-    row: Mapping[Any, Any], known: dict[str, tuple[str, int]], seen: set[str], where: str
+    row: Mapping[Any, Any],
+    known: dict[str, tuple[str, int]],
+    seen: set[str],
+    order: tuple[str, ...],
+    where: str,
 ) -> None:
     for column in COLUMNS:
         value = row[column]
@@ -99,13 +104,13 @@ def _check(
         raise JudgmentError(what, where=f"{where}, column composite_id", mend="remove one of them")
     (a, i), (b, k) = known[row["scene_a"]], known[row["scene_b"]]
     for column, intensity in (("scene_a", i), ("scene_b", k)):
-        if intensity not in COMPOSITE_INTENSITIES:
-            what = f"'{row[column]}' is neutral: composites hold scenes of intensity -2, -1, 1 or 2"
+        if intensity == 0:
+            what = f"'{row[column]}' is neutral: composites hold no scenes of intensity 0"
             raise JudgmentError(what, where=f"{where}, column {column}", mend="leave it out")
     if a == b:
         what = f"both scenes are of {a}: composites hold scenes of two foundations"
         raise JudgmentError(what, where=f"{where}, column scene_b", mend="leave it out")
-    if FOUNDATIONS.index(a) > FOUNDATIONS.index(b):
-        what = f"{a} stands before {b}; the order is {', '.join(FOUNDATIONS)}"
+    if order.index(a) > order.index(b):
+        what = f"{a} stands before {b}; the order is {', '.join(order)}"
         mend = "exchange scene_a and scene_b, and `ab` and `ba` where judgments give an order"
         raise JudgmentError(what, where=f"{where}, column scene_a", mend=mend)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from moralscale.errors import ModelError
 from moralscale.priors import Priors
@@ -19,6 +20,13 @@ _SPREADS: dict[str, Callable[[dict[str, float], float], tuple[float, float]]] = 
         2 * np.exp(2 * z) / k["sigma"] ** 2,
     ),
     "LogNormal": lambda k, z: ((k["mu"] - z) / k["sigma"] ** 2, 1 / k["sigma"] ** 2),
+}
+
+_DENSITIES: dict[str, Callable[[dict[str, float], NDArray[np.float64]], NDArray[np.float64]]] = {
+    "Gamma": lambda k, z: k["alpha"] * z - k["beta"] * np.exp(z),
+    "Exponential": lambda k, z: z - k["lam"] * np.exp(z),
+    "HalfNormal": lambda k, z: z - np.exp(2 * z) / (2 * k["sigma"] ** 2),
+    "LogNormal": lambda k, z: -(((z - k["mu"]) / k["sigma"]) ** 2) / 2,
 }
 
 _TYPICAL: dict[str, Callable[[dict[str, float]], float]] = {
@@ -48,6 +56,10 @@ class SpreadPrior:
     def typical(self) -> float:
         """A value of middling size, to start from."""
         return _TYPICAL[self.family](self.arguments)
+
+    def log_density(self, log_sd: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Log density of the spread's logarithm, up to a constant."""
+        return _DENSITIES[self.family](self.arguments, log_sd)
 
     def slope_and_curvature(self, log_sd: float) -> tuple[float, float]:
         """Slope and minus the curvature of the log density of the spread's logarithm."""

@@ -24,6 +24,9 @@ from moralscale.rating.orders import over_orders
 from moralscale.rating.reading import read_comparisons
 from moralscale.rating.settings import Method, Settings
 
+#: Columns of the table, and what is told of them.
+type Rated = tuple[dict[str, Any], dict[str, Any]]
+
 
 def rate(
     comparisons: str | Path | pd.DataFrame,
@@ -72,7 +75,15 @@ def rate(
 
     Examples
     --------
-    >>> rate("season.csv", columns={"first": "home", "second": "away"})  # doctest: +SKIP
+    Two meet ten times, and one wins seven: the strengths differ by log(7 / 3).
+
+    >>> games = pd.DataFrame(
+    ...     [("a", "b", "first", 7), ("a", "b", "second", 3)],
+    ...     columns=["first", "second", "outcome", "n"],
+    ... )
+    >>> table = rate(games, position_bias=False)
+    >>> table[["contestant", "strength", "n"]].round(3).values.tolist()
+    [['a', 0.424, 10], ['b', -0.424, 10]]
     """
     checked = validate(Settings, {"method": method, **settings}, source="rate")
     read = read_comparisons(comparisons, columns=columns, outcomes=outcomes, ignore=ignore)
@@ -109,7 +120,7 @@ def _data(comparisons: Comparisons) -> dict[str, Any]:
     }
 
 
-def _by_likelihood(comparisons: Comparisons, settings: Settings) -> tuple[dict, dict]:
+def _by_likelihood(comparisons: Comparisons, settings: Settings) -> Rated:
     errors = settings.errors or (Errors.HESSIAN if comparisons.weight is None else Errors.SANDWICH)
     counts = comparisons.counts()
     estimate = maximum_likelihood(counts, position_bias=settings.position_bias, errors=errors)
@@ -149,7 +160,7 @@ def _with_se(value: float | None, se: float | None) -> dict[str, float | None] |
     return {"estimate": value, "se": None if np.isnan(se) else se}
 
 
-def _by_bayes(comparisons: Comparisons, settings: Settings) -> tuple[dict, dict]:
+def _by_bayes(comparisons: Comparisons, settings: Settings) -> Rated:
     # PyMC takes seconds to import, and the other methods do without.
     from moralscale.rating.bayes import posterior_strengths
 
@@ -168,7 +179,7 @@ def _by_bayes(comparisons: Comparisons, settings: Settings) -> tuple[dict, dict]
     )
 
 
-def _by_elo(comparisons: Comparisons, settings: Settings) -> tuple[dict, dict]:
+def _by_elo(comparisons: Comparisons, settings: Settings) -> Rated:
     if comparisons.weight is not None:
         raise JudgmentError(
             "Elo's rule knows no weights",

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 import pandas as pd
 
+from moralscale.estimands import NO_ANCHORING
 from moralscale.report.tables import Table, by_estimator
 from moralscale.study import ANALYSES
 
@@ -68,5 +69,8 @@ def analyses(study: pd.DataFrame | None) -> list[Analysis]:
     for title in ANALYSES:
         question, quantities, figures = _CONTENT[title]
         table = None if study is None else by_estimator(study, quantities)
+        contrast = study is None or "anchoring" in set(study["quantity"])
+        if title == "intensity anchoring" and not contrast:
+            question = f"{question} {NO_ANCHORING}"
         found.append(Analysis(title, question, figures, table if table and table.rows else None))
     return found

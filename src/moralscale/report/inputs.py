@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from moralscale.config import Reporting
 from moralscale.records import Origin
 
 #: The columns that name a fit.
@@ -76,10 +77,8 @@ class ReportInputs:
         Versions, seeds, digests: nested mappings of plain values.
     panel : str
         Name of the simulated panel.
-    ci_prob : float
-        Probability inside the intervals.
-    ci_kind : str
-        Kind of the intervals, ``"hdi"`` or ``"eti"``.
+    reporting : Reporting
+        Kind and probability of the intervals.
     ties : bool
         Whether ties enter the fits.
     """
@@ -100,6 +99,5 @@ class ReportInputs:
     figures: tuple[ReportFigure, ...] = ()
     provenance: Mapping[str, Any] = field(default_factory=dict)
     panel: str = ""
-    ci_prob: float = 0.94
-    ci_kind: str = "hdi"
+    reporting: Reporting = field(default_factory=Reporting)
     ties: bool = False

@@ -89,7 +89,7 @@ def explorer(inputs: ReportInputs) -> Explorer | None:
     }
     return Explorer(
         data=_json(data),
-        interval=f"{inputs.ci_prob:.0%} {inputs.ci_kind.upper()}",
+        interval=inputs.reporting.interval_name,
         fits=[_title(title) for title in by_fit],
         judges=[PANEL, *judges],
         foundations=list(dict.fromkeys([*about["foundation_a"], *about["foundation_b"]])),

@@ -51,7 +51,7 @@ def build_report(inputs: ReportInputs) -> str:
         lstrip_blocks=True,
     )
     by_fit = tables.fits(inputs.estimates)
-    interval = f"{inputs.ci_prob:.0%} {inputs.ci_kind.upper()}"
+    interval = inputs.reporting.interval_name
     used = VERDICTS if inputs.ties else USED
     explorer, scenes = interactive.explorer(inputs), interactive.scene_table(inputs)
     parts, further = analyses(inputs.study), further_sections(inputs)

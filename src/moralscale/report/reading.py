@@ -96,8 +96,7 @@ def read_inputs(
         figures=_in_order(shown),
         provenance=_provenance(config, valid.seed),
         panel=valid.runs[run].panel or "",
-        ci_prob=valid.reporting.ci_prob,
-        ci_kind=valid.reporting.ci_kind,
+        reporting=valid.reporting,
         ties=valid.model.ties == "davidson",
     )
 

@@ -23,7 +23,6 @@ from moralscale.posterior import options_of
 from moralscale.printing import KEY
 from moralscale.priors import load_priors
 from moralscale.projections import quantities
-from moralscale.records import FOUNDATIONS
 from moralscale.scenes import load_scenes
 
 
@@ -184,12 +183,13 @@ def _judges(base: Base, names: list[str]) -> Iterator[Alternative]:
 
 
 def _foundations(base: Base, names: list[str]) -> Iterator[Alternative]:
-    for name in names:
-        _known(name, FOUNDATIONS, "foundation")
     arrays = base.counted.arrays
     estimands = arrays.estimands
-    for name in names or FOUNDATIONS:
-        place = FOUNDATIONS.index(name)
+    foundations = estimands.foundation_names
+    for name in names:
+        _known(name, foundations, "foundation")
+    for name in names or foundations:
+        place = foundations.index(name)
         composites = estimands.foundation[:, place] > 0
         once = np.concatenate([arrays.foundation_idx == place, composites])
         holds = np.tile(once, arrays.n_slots // len(once))

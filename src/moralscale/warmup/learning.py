@@ -7,13 +7,13 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-import nutpie
 import pymc as pm
 from numpy.typing import NDArray
 from nutpie.compiled_pyfunc import PyFuncModel, from_pyfunc
 from nutpie.sample import CompiledModel
 from scipy import sparse
 
+from moralscale.sampling import by_nutpie
 from moralscale.warmup.coordinates import Coordinates, to_coordinates, to_parameters
 from moralscale.warmup.curvature import FLOOR, Curvature, average, measure
 from moralscale.warmup.density import Density
@@ -122,7 +122,7 @@ def learn(machine: Any, model: pm.Model, *, seed: int, cores: int) -> Learnt:
 
 def _first_run(machine: Any, seed: int, cores: int) -> Array:
     """Draw from the posterior roughly: (draw, size), chain after chain."""
-    tree = nutpie.sample(
+    tree = by_nutpie(
         exact(machine),
         draws=DRAWS,
         tune=TUNE,
@@ -133,7 +133,8 @@ def _first_run(machine: Any, seed: int, cores: int) -> Array:
         save_warmup=False,
         store_unconstrained=True,
     )
-    return tree["sample_stats"]["unconstrained_draw"].values.reshape(CHAINS * DRAWS, -1)
+    stats = tree["sample_stats"].to_dataset()
+    return np.asarray(stats["unconstrained_draw"]).reshape(CHAINS * DRAWS, -1)
 
 
 def _coordinates(

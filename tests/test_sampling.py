@@ -1,0 +1,43 @@
+"""An interrupt ends sampling; it never leaves a part of a posterior as if it were one."""
+
+from __future__ import annotations
+
+import _thread
+import threading
+
+import nutpie
+import pymc as pm
+import pytest
+
+from moralscale.sampling import by_nutpie, by_pymc
+
+
+@pytest.fixture(scope="module")
+def model():
+    with pm.Model() as model:
+        pm.Normal("x", shape=50)
+    return model
+
+
+def test_nutpie_gives_all_or_nothing(model):
+    machine = nutpie.compile_pymc_model(model)
+    settings = {"chains": 1, "tune": 20, "progress_bar": False, "seed": 1}
+    # No sampler makes a million draws of fifty variables in half a second.
+    timer = threading.Timer(0.5, _thread.interrupt_main)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        by_nutpie(machine, draws=1_000_000, **settings)
+    whole = by_nutpie(machine, draws=30, **settings)
+    assert dict(whole["posterior"].sizes) == {"chain": 1, "draw": 30, "x_dim_0": 50}
+
+
+def test_pymc_gives_all_or_nothing(model):
+    def pressed(trace, draw):
+        if not draw.tuning and draw.draw_idx > 30:
+            raise KeyboardInterrupt
+
+    settings = {"chains": 1, "tune": 20, "cores": 1, "random_seed": 1, "progressbar": False}
+    settings["compute_convergence_checks"] = False
+    with pytest.raises(KeyboardInterrupt):
+        by_pymc(model, draws=100, callback=pressed, **settings)
+    assert by_pymc(model, draws=30, **settings)["posterior"].sizes["draw"] == 30

@@ -35,6 +35,22 @@ class Effects:
     score: Array
     information: Array
 
+    def at_spreads(self, x: Array, spreads: Index, log_sd: Array) -> Array:
+        """Take points, (n, size), to other spreads, with all that is observed left as it is.
+
+        Parameters
+        ----------
+        x : (n, size)
+        spreads : (spread,)
+            Places of the logarithms of spreads.
+        log_sd : (spread,)
+            Logarithms of the spreads to take them to.
+        """
+        out = x.copy()
+        out[:, spreads] = log_sd
+        out[:, self.place] *= np.exp(x[:, self.spread] - out[:, self.spread])
+        return out
+
     def told(self, mean: Array, variance: Array) -> Effects:
         """Read what the data say off mean and variances of the posterior: two of (size,)."""
         sd = np.exp(mean[self.spread])

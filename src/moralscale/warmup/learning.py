@@ -107,16 +107,17 @@ def learn(machine: Any, model: pm.Model, *, seed: int, cores: int) -> Learnt:
     density = Density(machine)
     layout, effects = survey(density, model)
     draws = _first_run(machine, seed, cores)
-    points = list(draws[DRAWS - 1 :: DRAWS])
-    curvatures = measure(density.gradient, points, layout, threads=cores)
-    solver = average(curvatures).solver()
-    gradients = np.array([density.gradient(x) for x in draws])
-    mean = (draws + solver(gradients)).mean(axis=0)
-    mean[layout.spreads] = draws[:, layout.spreads].mean(axis=0)
+    log_sd, log_sd_scale = (f(draws[:, layout.spreads], axis=0) for f in (np.mean, np.std))
+    # What judgments say is compared at the same spreads: the draws are taken to typical ones.
+    there = effects.at_spreads(draws, layout.spreads, log_sd)
+    points = list(there[DRAWS - 1 :: DRAWS])
+    curvature = average(measure(density.gradient, points, layout, threads=cores))
+    solver = curvature.solver()
+    gradients = np.array([density.gradient(x) for x in there])
+    mean = (there + solver(gradients)).mean(axis=0)
     effects = effects.told(mean, solver.variances())
-    low, high = SPREAD_SCALE
-    spread_scale = np.clip(draws[:, layout.spreads].std(axis=0), low, high)
-    return Learnt(density, _coordinates(effects, curvatures, points, mean, spread_scale))
+    spread_scale = np.clip(log_sd_scale, *SPREAD_SCALE)
+    return Learnt(density, _coordinates(effects, curvature, mean, spread_scale))
 
 
 def _first_run(machine: Any, seed: int, cores: int) -> Array:
@@ -137,25 +138,19 @@ def _first_run(machine: Any, seed: int, cores: int) -> Array:
 
 
 def _coordinates(
-    effects: Effects,
-    curvatures: Sequence[Curvature],
-    points: Sequence[Array],
-    mean: Array,
-    spread_scale: Array,
+    effects: Effects, curvature: Curvature, mean: Array, spread_scale: Array
 ) -> Coordinates:
-    at = curvatures[0].layout
+    """Put together what was learnt at the spreads of `mean`: (size,)."""
+    at = curvature.layout
     is_weak = weakest(at, effects, mean)
     weak = at.local[:, is_weak]
     effects = effects.first(weak.ravel())
     weak_spread = int(effects.spread[0]) if weak.size else -1
     centre = mean.copy()
     centre[effects.place] = 0
-    scaled = []
-    for curvature, x in zip(curvatures, points, strict=True):
-        scale = effects.scale(x)
-        scale[weak] = np.exp(-x[weak_spread])
-        scaled.append(curvature.scaled(scale))
-    whole = average(scaled)
+    scale = effects.scale(mean)
+    scale[weak] = np.exp(-mean[weak_spread])
+    whole = curvature.scaled(scale)
     rest = whole.without(is_weak)
     solver = rest.solver()
     sd = np.sqrt(solver.variances())
@@ -166,8 +161,9 @@ def _coordinates(
     for judge, own in enumerate(rest.layout.local):
         yielded[judge][:, own] = whole.local[judge][np.ix_(is_weak, ~is_weak)]
         yielded[judge][:, at.shared] = whole.across[judge][is_weak]
-    typical = np.exp(mean[weak_spread])
-    yielded[np.abs(yielded) * sd * typical < NEGLIGIBLE] = 0
+    # Judged at a wide spread: there they matter most.
+    wide = np.exp(mean[weak_spread] + SPREAD_SCALE[1])
+    yielded[np.abs(yielded) * sd * wide < NEGLIGIBLE] = 0
     return Coordinates(
         centre=centre,
         spread=at.spreads,

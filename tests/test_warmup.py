@@ -20,8 +20,8 @@ from moralscale.warmup.effects import Effects, survey, weakest
 
 # PyTensor's plainest mode, for one call.
 MODE = pytensor.compile.Mode(linker="py", optimizer=None)
-PLAIN = Sampler(chains=2, tune=400, draws=400, coordinates="plain")
-LEARNT = Sampler(chains=2, tune=150, draws=400)
+PLAIN = Sampler(chains=2, tune=400, draws=400, thin=1, coordinates="plain")
+LEARNT = Sampler(chains=2, tune=150, draws=400, thin=1, coordinates="learnt")
 
 
 @pytest.fixture(scope="module")

@@ -22,11 +22,17 @@ def model():
 def test_nutpie_gives_all_or_nothing(model):
     machine = nutpie.compile_pymc_model(model)
     settings = {"chains": 1, "tune": 20, "progress_bar": False, "seed": 1}
-    # No sampler makes a million draws of fifty variables in half a second.
-    timer = threading.Timer(0.5, _thread.interrupt_main)
-    timer.start()
+    ended = threading.Event()
+
+    def press():
+        # More than once: one that lands while numba compiles is lost.
+        while not ended.wait(1.0):
+            _thread.interrupt_main()
+
+    threading.Thread(target=press, daemon=True).start()
     with pytest.raises(KeyboardInterrupt):
-        by_nutpie(machine, draws=1_000_000, **settings)
+        by_nutpie(machine, draws=5_000_000, **settings)
+    ended.set()
     whole = by_nutpie(machine, draws=30, **settings)
     assert dict(whole["posterior"].sizes) == {"chain": 1, "draw": 30, "x_dim_0": 50}
 

@@ -18,11 +18,11 @@ ESTIMATES = (
 )
 BATTLES = (
     "Estimates of beta by battles per item, without bridge battles: what a two-step slope says "
-    "depends on how many battles were fought. Dashed: the truth."
+    "depends on how many battles were fought (dashed: the truth)."
 )
 CONFOUNDING = (
     "Judges of the same beta that are less consistent on composites look as if they compressed, to "
-    "every estimator, unless there are bridge battles. Dashed: the true beta."
+    "every estimator, unless there are bridge battles (dashed: the true beta)."
 )
 _BETA = "\N{GREEK SMALL LETTER BETA}"
 _NAMES = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import signal
 import threading
 
 import nutpie
@@ -19,6 +20,15 @@ def model():
     return model
 
 
+@pytest.fixture
+def interruptible():
+    """Heed interrupts, which a shell's background jobs are started to ignore."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_nutpie_gives_all_or_nothing(model):
     machine = nutpie.compile_pymc_model(model)
     settings = {"chains": 1, "tune": 20, "progress_bar": False, "seed": 1}

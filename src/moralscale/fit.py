@@ -340,12 +340,9 @@ def _learnt(machine: Any, model: pm.Model, names: list[str], seed: int, cores: i
 def _sample_nutpie(machine: Any, sampler: Sampler, seed: int, cores: int) -> xr.DataTree:
     return by_nutpie(
         machine,
-        draws=sampler.draws * sampler.thin,
-        tune=sampler.tune,
-        chains=sampler.chains,
+        **_lengths(sampler),
         cores=cores,
         seed=seed,
-        target_accept=sampler.target_accept,
         save_warmup=False,
         **_progress(sampler),
     )
@@ -356,16 +353,23 @@ def _sample_pymc(
 ) -> xr.DataTree:
     return by_pymc(
         model,
-        draws=sampler.draws * sampler.thin,
-        tune=sampler.tune,
-        chains=sampler.chains,
+        **_lengths(sampler),
         cores=cores,
         random_seed=seed,
-        target_accept=sampler.target_accept,
         var_names=names,
         progressbar=sys.stderr.isatty(),
         compute_convergence_checks=False,
     )
+
+
+def _lengths(sampler: Sampler) -> dict[str, Any]:
+    """Give the settings that both samplers call the same."""
+    return {
+        "draws": sampler.draws * sampler.thin,
+        "tune": sampler.tune,
+        "chains": sampler.chains,
+        "target_accept": sampler.target_accept,
+    }
 
 
 def _progress(sampler: Sampler) -> dict[str, Any]:

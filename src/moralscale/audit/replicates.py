@@ -23,6 +23,7 @@ from moralscale.errors import ModelError
 from moralscale.estimands import Estimands
 from moralscale.fit import fit
 from moralscale.laplace import Problem, solve
+from moralscale.likelihood import log_odds
 from moralscale.priors import Priors
 from moralscale.projections import quantities
 from moralscale.records import Arena, config_name, foundations_of
@@ -130,15 +131,8 @@ def _truth(
 
 def _outcomes(truth: xr.Dataset, design: Arrays, rng: np.random.Generator) -> NDArray[np.int8]:
     """Who wins each comparison: 0 the first, 1 the second."""
-    theta, phi = truth["theta"].values, truth["phi"].values
-    composite, bridge = (float(truth[f"{name}_consistency"]) for name in ("composite", "bridge"))
-    shown = [theta, composite * phi]
-    if design.bridged:
-        shown += [bridge * theta, bridge * phi]
-    strength = np.concatenate(shown, axis=1).ravel()
-    eta = strength[design.first_idx] - strength[design.second_idx]
-    chance = expit(eta + truth["position_bias_judge"].values[design.judge_idx])
-    return (rng.random(len(eta)) >= chance).astype(np.int8)
+    chance = expit(log_odds(truth, design)[0])
+    return (rng.random(len(chance)) >= chance).astype(np.int8)
 
 
 def _mislabelled(
@@ -187,7 +181,8 @@ def _targets(truth: xr.Dataset, estimands: Estimands) -> dict[str, float]:
     return {name: scale * float(found[name]) for name, scale in TARGETS.items()}
 
 
-def _values(draws: xr.Dataset, scales: dict[str, float]) -> Iterator:
+def _values(draws: xr.Dataset) -> Iterator[tuple[str, Array]]:
+    """Draws of every target that there is, in its unit."""
     found = {
         "beta": draws["slope"],
         "consistency": draws.get("composite_consistency"),
@@ -196,10 +191,10 @@ def _values(draws: xr.Dataset, scales: dict[str, float]) -> Iterator:
         "loyalty": draws["foundation_residual"].sel(foundation="loyalty"),
         "convergence": draws["convergence"],
     }
-    for name, scale in scales.items():
+    for name, scale in TARGETS.items():
         value = found[name]
         if value is not None:
-            yield (name, np.asarray(value.values)), scale
+            yield name, scale * np.asarray(value.values)
 
 
 def _two_steps(data: list[Arrays], settings: TwoStep, seed: int) -> Iterator[tuple]:
@@ -245,9 +240,8 @@ def _joint(how, arrays: Arrays, priors: Priors, seed: int) -> tuple[dict, str]:
         LOG.warning("a joint estimate failed: %s", error)
         return {}, str(error.what)
     out = {}
-    for (name, values), scale in _values(draws, TARGETS):
-        low, high = np.quantile(values, BOUNDS)
-        out[name] = (scale * values.mean(), scale * low, scale * high)
+    for name, values in _values(draws):
+        out[name] = (values.mean(), *np.quantile(values, BOUNDS))
     return out, ""
 
 

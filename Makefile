@@ -15,7 +15,7 @@ ifneq ($(works),True)
 $(shell rm -f $(READY))
 endif
 
-.PHONY: help reproduce local test lint docs dist environment generate lock clean
+.PHONY: help reproduce local test coverage lint docs dist environment generate lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1:/p' Makefile | awk -F: '{printf "make %-12s %s\n", $$1, $$2}'
@@ -29,6 +29,12 @@ local: $(READY) $(READY_LOCAL)  ## the same on real answers of a small open-weig
 # Draws follow the hash seed, so it is fixed here as in workflow/Snakefile.
 test: $(READY)  ## all tests
 	$(in_venv) PYTHONHASHSEED=0 pytest $(PYTEST_ARGS)
+
+coverage: $(READY)  ## all tests, and which lines of src none of them ran; at least 90% must be
+	@mkdir -p build && rm -f build/coverage*
+	$(in_venv) PYTHONHASHSEED=0 coverage run -m pytest $(PYTEST_ARGS)
+	$(in_venv) coverage combine -q
+	$(in_venv) coverage report
 
 lint: $(READY)  ## style, types, import layers, workflow, spelling, links of the documentation
 	$(in_venv) ruff check .

@@ -57,6 +57,7 @@ NAVIGATION = {
         "docs/rating",
         "docs/extending",
         "docs/cluster",
+        "docs/performance",
         "config/README",
     ],
     "Method": [

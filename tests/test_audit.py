@@ -14,6 +14,7 @@ from moralscale.audit.tables import (
     FEWEST,
     audit_table,
     false_alarm_table,
+    laplace_table,
     sensitivity_table,
 )
 from moralscale.config import Audit, TwoStep
@@ -140,6 +141,20 @@ def test_false_alarms_are_intervals_that_leave_zero_out():
     assert few["alarms"].isna().all()  # a share of too few replicates is not reported
 
 
+def test_laplace_is_held_against_nuts_on_the_same_judgments():
+    one = {"replicate": 0, "target": "beta", "truth": 1.0, "failed": "", "judges": 4, "bridge": 0}
+    one |= {"beta": 1.0, "consistency": 1.0, "noise": 1.0, "battles": 15, "anchoring": 0.0}
+    one |= {"loyalty": 0.0, "flips": 0.0}
+    nuts = one | {"estimator": "joint_nuts", "estimate": 1.0, "low": 0.9, "high": 1.1}
+    laplace = one | {"estimator": "joint_laplace", "estimate": 1.1, "low": 1.05, "high": 1.15}
+    alone = laplace | {"replicate": 1, "estimate": 9.0}
+    found = laplace_table(pd.DataFrame([nuts, laplace, alone])).iloc[0]
+    assert found["replicates"] == 1
+    assert found["shift"] == pytest.approx(0.1 / 0.2 * 3.7616)
+    assert found["width_ratio"] == pytest.approx(0.5)
+    assert laplace_table(pd.DataFrame([laplace, alone])).empty
+
+
 def test_grid_has_each_cell_once_with_and_without_a_bridge():
     settings = Audit(betas=(0.6, 0.862), consistencies=(1.0, 0.7), battles=(5, 15), judges=(4, 3))
     cells = grid(settings)
@@ -148,6 +163,10 @@ def test_grid_has_each_cell_once_with_and_without_a_bridge():
     assert {cell.judges for cell in cells} == {3, 4}
     assert any(cell.anchoring and cell.flips for cell in cells)
     assert all(cell.cheap >= 50 for cell in cells)
+    reported = [cell for cell in cells if cell.joint >= FEWEST]
+    assert {cell.bridge > 0 for cell in reported if not cell.anchoring} == {True, False}
+    assert sum(cell.anchoring > 0 for cell in reported) == 2
+    assert all(cell.battles == 15 for cell in reported)
 
 
 def test_panels_of_the_grid_can_be_drawn_again_and_again(project):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shlex
@@ -14,6 +15,7 @@ import typer
 import moralscale
 from moralscale.cli.main import COMMANDS, PANELS, main, make_app
 from moralscale.errors import ConfigError
+from moralscale.scripting import job
 
 
 def run(*arguments):
@@ -118,3 +120,29 @@ def test_every_public_name_is_there():
         assert getattr(moralscale, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'rat'"):
         moralscale.rat  # noqa: B018
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_output_that_cannot_be_written_is_one_line():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", "from moralscale.cli.main import main; main(['--version'])"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr == (
+        "error: output: No space left on device; make room, then run the same command again\n"
+    )
+
+
+def test_a_full_disk_ends_a_job_in_one_line_and_other_faults_are_shown(capsys):
+    with pytest.raises(SystemExit) as ended, job():
+        raise OSError(errno.ENOSPC, "No space left on device", "results/mine/posterior.nc")
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert said.startswith("error: results/mine/posterior.nc: No space left on device; make room")
+    with pytest.raises(ConnectionError), job():
+        raise ConnectionError("reset")

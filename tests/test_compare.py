@@ -127,7 +127,7 @@ def coin(p, n=400, draws=200, seed=0):
             "foundation_idx": ("scene", [0, 1]),
             "intensity": ("scene", [1, -1]),
         },
-        {"config": ["+1/-1"]},
+        {"config": ["+1/-1"], "foundation": list("abcde")},
     )
     return xr.DataTree.from_dict(
         {

@@ -11,8 +11,8 @@ import pytest
 from moralscale.arrays import make_arrays
 from moralscale.composition import get_rule
 from moralscale.errors import ModelError
-from moralscale.laplace import Problem, solve
-from moralscale.laplace.mode import _derivatives, _objective, strengths
+from moralscale.laplace import Expansion, Problem, solve, strengths
+from moralscale.laplace.response import _believed
 from moralscale.model import build_model
 from moralscale.priors import Priors, load_priors
 from moralscale.projections import quantities
@@ -54,7 +54,8 @@ def test_log_odds_are_those_of_the_model(problem, arrays):
     eta += named["position_bias_judge"].values[arrays.judge_idx]
     for judge in range(3):
         mine = arrays.judge_idx == judge
-        np.testing.assert_allclose(problem.log_odds(x, judge), eta[mine], atol=1e-10)
+        seen = problem.judged[judge].observe(x[problem.layout.own(judge)], problem.ratios(x))
+        np.testing.assert_allclose(seen.eta, eta[mine], atol=1e-10)
 
 
 def test_density_differs_from_the_model_by_a_constant(problem, arrays, priors):
@@ -77,14 +78,14 @@ def test_density_differs_from_the_model_by_a_constant(problem, arrays, priors):
             point[transformed[rv.name]] = value
         # A log-normal density is one over the ratio, the problem's over its logarithm.
         ratios = [x[problem.layout.of(k)[0]] for k in problem.tops if k.endswith("_consistency")]
-        gaps.append(float(density(point)) + sum(ratios) + _objective(problem, x, weights))
+        gaps.append(float(density(point)) + sum(ratios) + problem.objective(x, weights))
     assert gaps[0] == pytest.approx(gaps[1], abs=1e-6)
 
 
 def in_the_model(problem, arrays, x, sd):
     """Values of the model's free variables, from parameters of the problem; all spreads are sd."""
     at = problem.layout
-    residual = [r / sd for r, _ in problem.residuals(x)]
+    residual = [r / sd for r in problem.residuals(x)]
     n = at.n_judges
     names = dict(zip(problem.spreads, residual, strict=True))
     values = {name: np.asarray(sd) for name in problem.spreads}
@@ -117,31 +118,74 @@ def in_the_model(problem, arrays, x, sd):
 
 def test_gradient_is_that_of_the_objective(problem):
     x = somewhere(problem, 4)
-    weights = np.exp(-2 * np.log(np.linspace(0.2, 0.5, len(problem.spreads))))
-    gradient = _derivatives(problem, x, weights)[0]
+    log_sd = np.log(np.linspace(0.2, 0.5, len(problem.spreads)))
+    gradient = Expansion(problem, x, log_sd).gradient
     rng = np.random.default_rng(5)
     for _ in range(5):
         way = rng.standard_normal(len(x))
         step = 1e-6
-        change = _objective(problem, x + step * way, weights)
-        change -= _objective(problem, x - step * way, weights)
+        change = problem.objective(x + step * way, np.exp(-2 * log_sd))
+        change -= problem.objective(x - step * way, np.exp(-2 * log_sd))
         assert gradient @ way == pytest.approx(change / (2 * step), rel=1e-4, abs=1e-4)
+
+
+def test_curvature_is_that_of_residuals_and_expected_outcomes(problem):
+    """Gauss and Newton's matrix from numerical derivatives of residuals and log-odds, along a
+    random direction; and the Jacobians that it is made of."""
+    x, way = somewhere(problem, 6), np.random.default_rng(8).standard_normal(problem.layout.size)
+    log_sd = np.log(np.linspace(0.2, 0.5, len(problem.spreads)))
+    at, step = Expansion(problem, x, log_sd), 1e-6
+
+    def log_odds(x):
+        judges = enumerate(problem.judged)
+        seen = [m.observe(x[problem.layout.own(j)], problem.ratios(x)).eta for j, m in judges]
+        return np.concatenate(seen)
+
+    there, back = problem.residuals(x + step * way), problem.residuals(x - step * way)
+    bent = sum((way[problem.top_at] / problem.top_sd) ** 2)
+    for k, (one, other) in enumerate(zip(there, back, strict=True)):
+        slope = (one - other).ravel() / (2 * step)
+        np.testing.assert_allclose(at.apply(k, way[:, None])[:, 0], slope, rtol=1e-5, atol=1e-5)
+        assert at.pull(k, slope[:, None])[:, 0] @ way == pytest.approx(slope @ slope, rel=1e-5)
+        bent += at.weights[k] * (slope @ slope)
+    slope = (log_odds(x + step * way) - log_odds(x - step * way)) / (2 * step)
+    weight = np.concatenate([each[1] for each in at.chances])
+    bent += weight @ slope**2
+    inverse = at.arrow.solve(np.eye(problem.layout.size))
+    assert way @ np.linalg.solve(inverse, way) == pytest.approx(bent, rel=1e-4)
 
 
 def test_arrow_inverts_the_curvature(problem):
     x = somewhere(problem, 6)
-    arrow = _derivatives(problem, x, np.full(len(problem.spreads), 4.0))[1]
+    arrow = Expansion(problem, x, np.full(len(problem.spreads), np.log(0.5))).arrow
     inverse = arrow.solve(np.eye(problem.layout.size))
     np.testing.assert_allclose(inverse, inverse.T, atol=1e-8)
-    border, own, across = arrow.inverse()
-    n, first = problem.layout.n_shared, slice(problem.layout.n_shared, None)
-    np.testing.assert_allclose(border, inverse[:n, :n], atol=1e-8)
-    mine = slice(n, n + problem.layout.n_local)
-    np.testing.assert_allclose(own[0], inverse[mine, mine], atol=1e-8)
-    np.testing.assert_allclose(across[0], inverse[mine, :n], atol=1e-8)
+    found = arrow.covariance()
+    n, mine = problem.layout.n_shared, problem.layout.own(0)
+    np.testing.assert_allclose(found.shared, inverse[:n, :n], atol=1e-8)
+    np.testing.assert_allclose(found.own[0], inverse[mine, mine], atol=1e-5)
+    np.testing.assert_allclose(found.across[0], inverse[mine, :n], atol=1e-5)
     draws = arrow.draw(np.random.default_rng(7), 4000)
-    spread = draws[first].std(axis=1) / np.sqrt(np.diagonal(inverse)[first])
+    spread = draws[n:].std(axis=1) / np.sqrt(np.diagonal(inverse)[n:])
     assert 0.97 < spread.mean() < 1.03
+
+
+def test_expected_chances_are_averages_over_log_odds(problem):
+    seen = problem.judged[0].observe(
+        somewhere(problem, 9)[problem.layout.own(0)], problem.ratios(problem.start())
+    )
+    sd, draws = 0.8, np.random.default_rng(10).standard_normal(20_000)
+    chance, slope = seen.chances(np.full(len(seen.eta), sd**2))
+    drawn = 1 / (1 + np.exp(-seen.eta[:20, None] - sd * draws))
+    np.testing.assert_allclose(chance[:20], drawn.mean(axis=1), atol=0.01)
+    np.testing.assert_allclose(slope[:20], (drawn * (1 - drawn)).mean(axis=1), atol=0.005)
+
+
+def test_a_response_is_believed_within_bounds():
+    assumed = np.array([[2.0, 0.5], [0.5, 1.0]])
+    np.testing.assert_allclose(_believed(assumed, 1.2 * assumed), 1.2 * assumed)
+    np.testing.assert_allclose(_believed(assumed, -assumed), 0.7 * assumed)
+    np.testing.assert_allclose(_believed(assumed, 9 * assumed), 2.5 * assumed)
 
 
 @pytest.fixture(scope="module")

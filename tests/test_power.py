@@ -12,7 +12,15 @@ from moralscale.config import Panel
 from moralscale.errors import ModelError
 from moralscale.figures import POWER
 from moralscale.laplace import Problem, solve
-from moralscale.power import LENGTH, arena_counts, expected_widths, needed, power_table
+from moralscale.power import (
+    LENGTH,
+    arena_counts,
+    expected_widths,
+    needed,
+    power_table,
+    random_pairs,
+    usd_a_judgment,
+)
 from moralscale.priors import load_priors
 from moralscale.projections import quantities
 
@@ -26,11 +34,14 @@ def priors(project):
 
 @pytest.mark.parametrize(("size", "share"), [(3000, 0.1), (3000, 0.4), (4000, 0.2)])
 def test_reckoned_widths_are_those_of_fits(
-    size, share, priors, few_truth, tiny_scenes, few_composites, answered
+    size, share, priors, few_truth, tiny_scenes, few_composites, chances
 ):
     """Of one simulated data set at each of three designs, by Laplace: within a third."""
-    counts = {arena: 3 * n for arena, n in arena_counts(size, share).items()}
-    table = answered(few_truth, tiny_scenes, few_composites, counts, seed=4)
+    rng = np.random.default_rng(4)
+    judges = [str(judge) for judge in few_truth["judge"].values]
+    table = random_pairs(arena_counts(size, share), judges, tiny_scenes, few_composites, rng)
+    first, _ = chances(few_truth, table)
+    table["outcome"] = np.where(rng.random(len(table)) < first, "first", "second")
     arrays = make_arrays(table, tiny_scenes, few_composites, data="bridged")
     draws = solve(Problem(arrays, priors, get_rule("compressed"))).draws(400, seed=5)
     fitted = LENGTH * float(quantities(draws, arrays.estimands)["slope"].std())
@@ -76,3 +87,8 @@ def test_needed_inverts_the_power_law():
 def test_an_empty_arena_is_refused(priors, tiny_scenes, few_composites):
     with pytest.raises(ModelError, match="leave an arena empty"):
         expected_widths(PANEL, tiny_scenes, few_composites, priors, size=10, share=0.0, seed=1)
+
+
+def test_designs_are_priced_at_the_prices_of_real_judges(project):
+    assert 1e-5 < usd_a_judgment(project / "config/frontier.yaml", root=project) < 0.1
+    assert usd_a_judgment(project / "config/quick.yaml", root=project) is None

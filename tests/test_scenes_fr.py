@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from test_scenes import words
 
 from moralscale.scenes import load_scenes
 
@@ -56,10 +57,6 @@ def english() -> pd.DataFrame:
 @pytest.fixture(scope="module")
 def french() -> pd.DataFrame:
     return load_scenes(SCENARIOS / "scenes.fr.csv")
-
-
-def words(text: str) -> list[str]:
-    return re.findall(r"[^\W_]+(?:['-][^\W_]+)*", text.lower())
 
 
 def faults(text: str) -> set[str]:

@@ -1,6 +1,9 @@
 """Write the numbers of docs/estimators.md from the tables of an audit.
 
-python tools/estimators.py [results/audit/tables]
+python tools/estimators.py [results]
+
+The block ``audit`` comes from ``results/audit/tables`` (the default run), the block ``audit-full``
+from ``results/audit-full/tables`` (``snakemake audit``); one that is not there is left as it is.
 """
 
 from __future__ import annotations
@@ -12,39 +15,135 @@ import pandas as pd
 
 from generate import ROOT, between_markers
 
+ESTIMATORS = ["elo", "elo_averaged", "mle", "mle_split_half", "joint_laplace", "joint_nuts"]
+#: The middle of a grid, around which settings vary.
+MIDDLE = {"true_beta": 0.862, "composite_consistency": 1.0, "battles_per_item": 15}
+
 
 def main() -> None:
-    """Replace the generated block of the page."""
-    tables = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "results/audit/tables")
+    """Replace the generated blocks of the page."""
+    results = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "results")
     page = ROOT / "docs/estimators.md"
     text = page.read_text(encoding="utf-8")
-    page.write_text(between_markers(text, "audit", block(tables)), encoding="utf-8")
-    print(f"{page.relative_to(ROOT)} from {tables}")
+    for name, block in (("audit", small), ("audit-full", full)):
+        tables = results / name / "tables"
+        if (tables / "audit.csv").exists():
+            text = between_markers(text, name, block(tables))
+            print(f"{page.relative_to(ROOT)}: {name} from {tables}")
+    page.write_text(text, encoding="utf-8")
 
 
-def block(tables: Path) -> str:
-    """Return the findings as Markdown tables, each with the rows that it shows."""
-    audit = pd.read_csv(tables / "audit.csv")
-    sensitivity = pd.read_csv(tables / "sensitivity.csv")
-    alarms = pd.read_csv(tables / "false_alarms.csv")
-    beta = audit[audit["target"] == "beta"]
-    columns = ["estimator", "bridge", "true_beta", "composite_consistency", "battles_per_item"]
-    columns += ["replicates", "mean", "bias", "rmse", "coverage", "failures"]
-    by_beta = ["estimator", "bridge", "battles_per_item", "by_beta", "by_beta_se", "replicates"]
-    plain = sensitivity[sensitivity["composite_consistency"] == 1]
+def small(tables: Path) -> str:
+    """Return the findings of the default run as Markdown tables."""
+    audit, sensitivity, alarms = (
+        pd.read_csv(tables / f"{name}.csv") for name in ("audit", "sensitivity", "false_alarms")
+    )
     return "\n\n".join(
         [
-            "`sensitivity.csv`, consistency 1:\n\n" + markdown(plain[by_beta]),
-            "`audit.csv`, beta:\n\n" + markdown(beta[columns]),
-            "`false_alarms.csv`, Elo:\n\n" + markdown(alarms),
+            titled("Change of the estimate with true beta (`sensitivity.csv`, `by_beta`)")
+            + following(sensitivity),
+            titled("Mean estimate of beta, true beta 0.862 (`audit.csv`, `mean`)")
+            + confounding(audit),
+            titled("Errors of beta, true beta 0.862, consistency 1 (`audit.csv`)") + errors(audit),
+            titled(
+                "Share of replicates whose 94% interval leaves zero out, and mean estimate in Elo "
+                "(`false_alarms.csv`, `alarms`, `mean`)"
+            )
+            + alarmed(alarms),
         ]
     )
+
+
+def full(tables: Path) -> str:
+    """Return what the whole grid adds as Markdown tables."""
+    audit, laplace = (pd.read_csv(tables / f"{name}.csv") for name in ("audit", "laplace"))
+    return "\n\n".join(
+        [
+            titled("Errors of beta by number of judges (`audit.csv`)") + errors(audit),
+            titled("Laplace against NUTS on the same judgments (`laplace.csv`)")
+            + markdown(laplace.round(2)),
+        ]
+    )
+
+
+def following(sensitivity: pd.DataFrame) -> str:
+    """Set out sensitivities by battles per item and bridge."""
+    rows = sensitivity[sensitivity["composite_consistency"] == 1].copy()
+    rows["value"] = [
+        f"{slope:.2f} ± {se:.2f}"
+        for slope, se in zip(rows["by_beta"], rows["by_beta_se"], strict=True)
+    ]
+    rows["column"] = [
+        f"{battles} battles" + (", bridge" if bridge else "")
+        for battles, bridge in zip(rows["battles_per_item"], rows["bridge"], strict=True)
+    ]
+    order = rows.sort_values(["bridge", "battles_per_item"])["column"].unique()
+    return by_estimator(rows, list(order))
+
+
+def confounding(audit: pd.DataFrame) -> str:
+    """Set out estimates by consistency on composites and bridge; of the joint one both targets."""
+    kept = audit["target"].isin(["beta", "consistency"])
+    rows = audit[kept & (audit["true_beta"] == MIDDLE["true_beta"])]
+    rows = rows[(rows["battles_per_item"] == 15) & (rows["choice_noise"] == 1)]
+    rows = rows[rows["judges"] == rows["judges"].value_counts().index[0]].copy()
+    told = rows["target"] == "consistency"
+    rows.loc[told, "estimator"] += ": consistency"
+    rows["value"] = rows["mean"].map("{:.2f}".format)
+    rows["column"] = [
+        f"consistency {consistency:g}" + (", bridge" if bridge else "")
+        for consistency, bridge in zip(rows["composite_consistency"], rows["bridge"], strict=True)
+    ]
+    order = rows.sort_values(["bridge", "composite_consistency"], ascending=[True, False])
+    return by_estimator(rows, list(order["column"].unique()))
+
+
+def errors(audit: pd.DataFrame) -> str:
+    """Set out bias, RMSE and coverage in the middle of the grid."""
+    rows = audit[(audit["target"] == "beta") & (audit["choice_noise"] == 1)]
+    for name, value in MIDDLE.items():
+        rows = rows[rows[name] == value]
+    columns = ["estimator", "judges", "bridge", "replicates", "bias", "sd", "rmse", "width"]
+    table = rows[[*columns, "coverage", "failures"]].copy()
+    table["bridge"] = table["bridge"].map({True: "yes", False: "no"})
+    table["place"] = table["estimator"].map(ESTIMATORS.index)
+    return markdown(table.sort_values(["judges", "bridge", "place"]).drop(columns="place"))
+
+
+def alarmed(alarms: pd.DataFrame) -> str:
+    """Set out alarms by what is planted and by labels."""
+    rows = alarms.copy()
+    rows["value"] = [
+        f"{mean:.0f}" if pd.isna(share) else f"{share:.0%}; {mean:.0f}"
+        for share, mean in zip(rows["alarms"], rows["mean"], strict=True)
+    ]
+    rows["column"] = [
+        f"{target} {planted:g}" + (f", {flips:.0%} of labels wrong" if flips else "")
+        for target, planted, flips in zip(
+            rows["target"], rows["planted"], rows["flips"], strict=True
+        )
+    ]
+    order = rows.sort_values(["target", "planted", "flips"])["column"].unique()
+    return by_estimator(rows, list(order))
+
+
+def by_estimator(rows: pd.DataFrame, columns: list[str]) -> str:
+    """Return a table with a row an estimator, from columns estimator, column and value."""
+    wide = rows.pivot(index="estimator", columns="column", values="value")[columns].fillna("")
+    known = [name for name in ESTIMATORS if name in wide.index]
+    others = [name for name in wide.index if name not in known]
+    return markdown(wide.loc[[*known, *others]].reset_index())
+
+
+def titled(text: str) -> str:
+    """Return a line above a table."""
+    return f"{text}:\n\n"
 
 
 def markdown(table: pd.DataFrame) -> str:
     """Return a table as Markdown."""
     rows = [[cell(value) for value in row] for row in table.itertuples(index=False)]
-    lines = [list(table.columns), ["---"] * table.shape[1], *rows]
+    lines = [list(map(str, table.columns)), ["---"] * table.shape[1], *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 

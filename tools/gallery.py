@@ -19,7 +19,7 @@ from moralscale.figures.missingness import any_missing
 ROOT = Path(__file__).resolve().parents[1]
 PAGE, PICTURES = ROOT / "docs/gallery.md", ROOT / "docs/figures/gallery"
 #: Share of the size, and colours: 120 dpi, which is enough for a screen.
-_SHRINK, _COLOURS = 0.4, 48
+_SHRINK, _COLOURS = 0.4, 128
 
 INTRODUCTION = """\
 # Gallery

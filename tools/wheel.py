@@ -19,7 +19,7 @@ BROUGHT_ALONG = (
 )
 
 
-class BringAlong(BuildHookInterface):
+class BringAlong(BuildHookInterface[Any]):
     """Copies into ``moralscale/project``; an editable installation needs none."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:

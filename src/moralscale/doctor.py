@@ -56,6 +56,11 @@ class Finding:
     text: str
     mend: str = ""
 
+    @property
+    def heading(self) -> str:
+        """What was looked at, and what was found."""
+        return f"{self.what}: {self.text}"
+
 
 def diagnose(config: str | Path | None = None, *, folder: str | Path = ".") -> list[Finding]:
     """Look at the environment, and at what a configuration needs of it.

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 
 class MoralscaleError(Exception):
@@ -49,7 +50,7 @@ class MoralscaleError(Exception):
         mend = f"; {self.mend}" if self.mend else ""
         return on_one_line(f"{place}{self.what}{mend}")
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), self.what, self.where, self.mend)
 
 

@@ -70,7 +70,7 @@ class Estimate:
     budget: float | None
 
 
-def estimate_cost(config: Config, *, root: str | Path = ".") -> list[Estimate]:
+def estimate_cost(config: Config, *, root: str | Path = ".", anew: bool = False) -> list[Estimate]:
     """Reckon what the real judges of a configuration would cost.
 
     Parameters
@@ -79,6 +79,8 @@ def estimate_cost(config: Config, *, root: str | Path = ".") -> list[Estimate]:
         A validated configuration (`config.read_config`).
     root : path, optional
         Folder that paths start from, the project's.
+    anew : bool, optional
+        Whether all comparisons are reckoned, those too that journals answer already.
 
     Returns
     -------
@@ -102,7 +104,7 @@ def estimate_cost(config: Config, *, root: str | Path = ".") -> list[Estimate]:
     for name, run in live.items():
         for judge, asks in questions(config, name, root):
             description = library[judge]
-            journal = root / f"results/{name}/journal/{judge}.jsonl"
+            journal = None if anew else root / f"results/{name}/journal/{judge}.jsonl"
             budget = description.budget or run.judge_budget
             price = prices.get(description.model)
             found.append(_of_judge(name, judge, description, asks, journal, price, budget))
@@ -144,7 +146,7 @@ def _of_judge(
     name: str,
     judge: Judge,
     asks: Asks,
-    journal: Path,
+    journal: Path | None,
     price: Price | None,
     budget: float | None,
 ) -> Estimate:
@@ -169,9 +171,10 @@ def _of_judge(
     )
 
 
-def _to_send(asks: Asks, provider: Provider, journal: Path) -> tuple[int, int]:
+def _to_send(asks: Asks, provider: Provider, journal: Path | None) -> tuple[int, int]:
     """Characters and number of the questions that the journal does not answer."""
-    answered = {key: not head.standing.again for key, head in read_heads(journal) if head.answered}
+    heads = [] if journal is None else read_heads(journal)
+    answered = {key: not head.standing.again for key, head in heads if head.answered}
     lengths = [
         len(ask.system) + len(ask.user)
         for ask in asks

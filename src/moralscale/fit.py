@@ -30,6 +30,7 @@ from moralscale.model import REPORTED, build_model
 from moralscale.observation import OBSERVED, Observed
 from moralscale.posterior import check_content, constant_data
 from moralscale.priors import Priors, load_priors
+from moralscale.sampling import by_nutpie, by_pymc
 from moralscale.scenes import load_scenes
 from moralscale.warmup import learn
 
@@ -156,7 +157,7 @@ class Compiled:
             machine = self.machine or _machine(self.model, self.names)
             machine = machine.with_data(**{OBSERVED: values})
             if sampler.coordinates == "learnt":
-                machine = learn(machine, self.model, seed=seed, cores=cores).machine(self.names)
+                machine = _learnt(machine, self.model, self.names, seed, cores)
             return _sample_nutpie(machine, sampler, seed, cores)
         self.model.set_data(OBSERVED, values)
         return _sample_pymc(self.model, self.names, sampler, seed, cores)
@@ -356,15 +357,19 @@ def _machine(model: pm.Model, names: list[str]) -> Any:
     return machine
 
 
+def _learnt(machine: Any, model: pm.Model, names: list[str], seed: int, cores: int) -> Any:
+    started = time.monotonic()
+    learnt = learn(machine, model, seed=seed, cores=cores)
+    LOG.info("coordinates learnt in %.0f s", time.monotonic() - started)
+    return learnt.machine(names)
+
+
 def _sample_nutpie(machine: Any, sampler: Sampler, seed: int, cores: int) -> xr.DataTree:
-    return nutpie.sample(
+    return by_nutpie(
         machine,
-        draws=sampler.draws * sampler.thin,
-        tune=sampler.tune,
-        chains=sampler.chains,
+        **_lengths(sampler),
         cores=cores,
         seed=seed,
-        target_accept=sampler.target_accept,
         save_warmup=False,
         **_progress(sampler),
     )
@@ -373,19 +378,25 @@ def _sample_nutpie(machine: Any, sampler: Sampler, seed: int, cores: int) -> xr.
 def _sample_pymc(
     model: pm.Model, names: list[str], sampler: Sampler, seed: int, cores: int
 ) -> xr.DataTree:
-    with model:
-        return pm.sample(
-            draws=sampler.draws * sampler.thin,
-            tune=sampler.tune,
-            chains=sampler.chains,
-            cores=cores,
-            random_seed=seed,
-            nuts_sampler="pymc",
-            target_accept=sampler.target_accept,
-            var_names=names,
-            progressbar=sys.stderr.isatty(),
-            compute_convergence_checks=False,
-        )
+    return by_pymc(
+        model,
+        **_lengths(sampler),
+        cores=cores,
+        random_seed=seed,
+        var_names=names,
+        progressbar=sys.stderr.isatty(),
+        compute_convergence_checks=False,
+    )
+
+
+def _lengths(sampler: Sampler) -> dict[str, Any]:
+    """Give the settings that both samplers call the same."""
+    return {
+        "draws": sampler.draws * sampler.thin,
+        "tune": sampler.tune,
+        "chains": sampler.chains,
+        "target_accept": sampler.target_accept,
+    }
 
 
 def _progress(sampler: Sampler) -> dict[str, Any]:

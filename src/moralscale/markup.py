@@ -36,6 +36,10 @@ class Sheet:
     note: str = ""
 
 
+#: Width to which labels of rows may be folded.
+_LABEL = 20
+
+
 def render(sheet: Sheet, form: str) -> str:
     """Write a sheet in one of the forms of `FORMS`.
 
@@ -56,24 +60,43 @@ def render(sheet: Sheet, form: str) -> str:
 
 
 def _terminal(sheet: Sheet) -> str:
-    console = Console(highlight=False)
+    width = Console().width
+    parts = [_folded(part, width) for part in sheet.parts]
+    # A column that is squeezed to nothing says less than a line that the terminal folds.
+    console = Console(highlight=False, width=max([width, *map(_least_width, parts)]))
     with console.capture() as captured:
         console.print(sheet.heading, style="bold")
-        for part in sheet.parts:
+        for part in parts:
             console.print()
-            console.print(_grid(part, console.width))
+            console.print(_grid(part))
         if sheet.note:
             console.print(f"\n{sheet.note}")
     return captured.get()
 
 
-def _grid(cells: pd.DataFrame, width: int) -> Table:
-    """Lay cells out; where `width` is too small for them an interval goes below its mean."""
-    widest = [max(len(str(name)), *cells[name].str.len()) + 2 for name in cells]
-    if sum(widest) > width:
-        cells = cells.map(lambda text: text.replace(" [", "\n["))
+def _folded(cells: pd.DataFrame, width: int) -> pd.DataFrame:
+    """Put intervals below their means where `width` is too small for both."""
+    if sum(_widest(cells[name]) + 2 for name in cells) <= width:
+        return cells
+    return cells.map(lambda text: text.replace(" [", "\n["))
+
+
+def _widest(column: pd.Series) -> int:
+    lines = (line for text in column for line in str(text).split("\n"))
+    return max(len(str(column.name)), *map(len, lines))
+
+
+def _least_width(cells: pd.DataFrame) -> int:
+    """Room for the words of the first column, folded, and for every number."""
+    first, *others = (_widest(cells[name]) for name in cells)
+    return min(_LABEL, first) + sum(width + 2 for width in others)
+
+
+def _grid(cells: pd.DataFrame) -> Table:
+    """Lay cells out in columns, numbers on the right."""
     grid = Table(box=None, pad_edge=False)
-    grid.add_column(str(cells.columns[0]), min_width=min(20, widest[0] - 2))
+    first = str(cells.columns[0])
+    grid.add_column(first, min_width=min(_LABEL, _widest(cells[first])))
     for name in cells.columns[1:]:
         grid.add_column(str(name), justify="right", no_wrap=True)
     for row in cells.itertuples(index=False):

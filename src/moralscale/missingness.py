@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -124,7 +125,7 @@ def content_tests(
     rows = []
     answered = judgments["outcome"].notna().to_numpy()
     acts = acts_of(judgments, scenes, composites)
-    contents: dict[str, tuple] = {
+    contents: dict[str, tuple[Any, ...]] = {
         "foundation": foundations_of(scenes["foundation"]),
         "intensity": intensities_of(scenes["intensity"]),
     }
@@ -174,7 +175,9 @@ def _flags(judgments: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _shown(rows: NDArray[np.int64], content: pd.Series, levels: tuple, n: int) -> NDArray[np.int64]:
+def _shown(
+    rows: NDArray[np.int64], content: pd.Series, levels: tuple[Any, ...], n: int
+) -> NDArray[np.int64]:
     """Count the acts of each level in each comparison: (comparison, level)."""
     counts = np.zeros((n, len(levels)), dtype=np.int64)
     np.add.at(counts, (rows, pd.Index(levels).get_indexer(pd.Index(content))), 1)
@@ -184,8 +187,8 @@ def _shown(rows: NDArray[np.int64], content: pd.Series, levels: tuple, n: int) -
 def _test(
     shown: NDArray[np.int64],
     event: NDArray[np.bool_],
-    arena: NDArray,
-    levels: tuple,
+    arena: NDArray[Any],
+    levels: tuple[Any, ...],
     rng: np.random.Generator,
     draws: int,
 ) -> dict[str, object]:

@@ -22,8 +22,7 @@ from moralscale.composition import get_rule
 from moralscale.config import Panel, load_config, load_yaml
 from moralscale.elo import ELO_PER_LOGIT
 from moralscale.errors import ModelError, suggestion
-from moralscale.laplace import Problem
-from moralscale.laplace.mode import information, strengths
+from moralscale.laplace import Expansion, Problem, strengths
 from moralscale.priors import Priors
 from moralscale.projections import quantities
 
@@ -38,7 +37,7 @@ SHARES = (0.02, 0.05, 0.1, 0.2, 0.4)
 SINGLE_SHARE = 17_134 / 29_134
 #: Length of a 94% interval in standard deviations.
 LENGTH = 2 * 1.8808
-_DRAWS = 400
+_DRAWS = 1000
 
 
 def expected_widths(
@@ -86,11 +85,12 @@ def expected_widths(
     rng = np.random.default_rng([seed, size, round(1e6 * share)])
     judges = [f"simulated-{j:02d}" for j in range(1, panel.judges + 1)]
     truth = simulate.simulate_panel(panel, scenes, composites, judges, seed=seed)
-    table = _random_pairs(counts, judges, scenes, composites, rng)
+    table = random_pairs(counts, judges, scenes, composites, rng)
     arrays = make_arrays(table, scenes, composites, data="bridged")
     problem = Problem(arrays, priors, get_rule("compressed"))
     x, log_sd = _planted(problem, truth, arrays)
-    spread = information(problem, x, log_sd).draw(rng, _DRAWS)
+    # The same noise for every design, so that their widths compare.
+    spread = Expansion(problem, x, log_sd).arrow.draw(np.random.default_rng(seed), _DRAWS)
     draws = quantities(
         strengths(problem, (x[:, None] + spread).T, np.tile(log_sd, (_DRAWS, 1))), arrays.estimands
     )
@@ -210,8 +210,16 @@ def needed(table: pd.DataFrame, wanted: Mapping[str, float]) -> pd.DataFrame:
     return pd.DataFrame(rows).sort_values("judgments", ignore_index=True)
 
 
-def usd_a_judgment(config: str | Path) -> float | None:
+def usd_a_judgment(config: str | Path, *, root: str | Path = ".") -> float | None:
     """Mean price of a judgment over the real judges of a configuration, USD.
+
+    Answers that are there already count like any other: a design is priced as if it began.
+
+    Parameters
+    ----------
+    config : path
+    root : path, optional
+        Folder that paths of the configuration start from, the project's.
 
     Returns
     -------
@@ -220,12 +228,12 @@ def usd_a_judgment(config: str | Path) -> float | None:
     """
     from moralscale.estimate import estimate_cost
 
-    found = estimate_cost(load_config(load_yaml(config), source=str(config)))
+    found = estimate_cost(load_config(load_yaml(config), source=str(config)), root=root, anew=True)
     costs = [one.cost for one in found]
-    remaining = sum(one.remaining for one in found)
-    if not remaining or any(cost is None for cost in costs):
+    planned = sum(one.planned for one in found)
+    if not planned or any(cost is None for cost in costs):
         return None
-    return sum(cost for cost in costs if cost is not None) / remaining
+    return sum(cost for cost in costs if cost is not None) / planned
 
 
 def _size_for(group: pd.DataFrame, name: str, width: float) -> float:
@@ -234,7 +242,7 @@ def _size_for(group: pd.DataFrame, name: str, width: float) -> float:
     return float(np.exp((np.log(width) - level) / power)) if power < -0.05 else np.inf
 
 
-def _random_pairs(
+def random_pairs(
     counts: Mapping[str, int],
     judges: Sequence[str],
     scenes: pd.DataFrame,

@@ -46,7 +46,7 @@ class Priors(Mapping[str, Prior]):
     def __len__(self) -> int:
         return len(self._priors)
 
-    def to_dict(self) -> dict[str, dict]:
+    def to_dict(self) -> dict[str, dict[str, Any]]:
         """Give the plain data that `load_priors` reads."""
         return {
             name: {

@@ -113,18 +113,12 @@ def _changes(
         for index in here:
             if index not in there:
                 continue
-            first, second = _paired(here[index], there[index], rng)
-            change = second - first
-            above = float((change > 0).mean())
             yield {
                 "quantity": quantity,
                 "index": index,
                 "unit": unit,
                 "label": f"{label} {index}".strip() + UNITS.get(unit, ""),
-                **_summary(here[index], reporting, "a"),
-                **_summary(there[index], reporting, "b"),
-                **_summary(change, reporting, "difference"),
-                "pd": max(above, 1 - above),
+                **_difference(here[index], there[index], reporting, rng),
             }
 
 
@@ -137,18 +131,12 @@ def _shared(
         return
     means = [draws["slope_judge"].sel(judge=both).mean("judge") for draws in (a, b)]
     here, there = (_columns(mean, "ratio")[""] for mean in means)
-    first, second = _paired(here, there, rng)
-    change = second - first
-    above = float((change > 0).mean())
     yield {
         "quantity": "slope_shared",
         "index": "",
         "unit": "ratio",
         "label": f"slope, mean over the {len(both)} judges of both runs",
-        **_summary(here, reporting, "a"),
-        **_summary(there, reporting, "b"),
-        **_summary(change, reporting, "difference"),
-        "pd": max(above, 1 - above),
+        **_difference(here, there, reporting, rng),
     }
 
 
@@ -195,6 +183,21 @@ def _paired(a: Array, b: Array, rng: np.random.Generator) -> tuple[Array, Array]
     """Pair draws (the first axis) at random, as many as both have."""
     n = min(len(a), len(b))
     return a[rng.permutation(len(a))[:n]], b[rng.permutation(len(b))[:n]]
+
+
+def _difference(
+    a: Array, b: Array, reporting: Reporting, rng: np.random.Generator
+) -> dict[str, float]:
+    """Summarise the draws of each run, of their difference, and its direction."""
+    first, second = _paired(a, b, rng)
+    change = second - first
+    above = float((change > 0).mean())
+    return {
+        **_summary(a, reporting, "a"),
+        **_summary(b, reporting, "b"),
+        **_summary(change, reporting, "difference"),
+        "pd": max(above, 1 - above),
+    }
 
 
 def _summary(draws: Array, reporting: Reporting, suffix: str) -> dict[str, float]:

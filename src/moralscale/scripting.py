@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,9 @@ from moralscale.errors import MoralscaleError
 USER_ERROR = 2
 #: Exit code of a job that was interrupted, as shells give it.
 INTERRUPTED = 130
+#: What the system says where nothing more can be written, or nothing at all.
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+_FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 @contextmanager
@@ -28,7 +32,8 @@ def job(log: str | Path | None = None) -> Iterator[None]:
     Raises
     ------
     SystemExit
-        With code 2, after a `MoralscaleError`; with 130, after an interrupt.
+        With code 2, after a `MoralscaleError` or where the disk is full or may not be written;
+        with 130, after an interrupt.
     """
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
     if log is not None:
@@ -44,6 +49,11 @@ def job(log: str | Path | None = None) -> Iterator[None]:
     except MoralscaleError as error:
         logger.error("error: %s", error)
         sys.exit(USER_ERROR)
+    except OSError as error:
+        if error.errno not in _NO_ROOM + _FORBIDDEN:
+            raise
+        logger.error("error: %s", of_system(error))
+        sys.exit(USER_ERROR)
     except KeyboardInterrupt:
         logger.error("interrupted: what was answered is kept; run the same command again")
         sys.exit(INTERRUPTED)
@@ -51,3 +61,14 @@ def job(log: str | Path | None = None) -> Iterator[None]:
         for handler in handlers:
             logger.removeHandler(handler)
             handler.close()
+
+
+def of_system(error: OSError) -> MoralscaleError:
+    """Put what the operating system refused into a user's error."""
+    mend = "check the path"
+    if error.errno in _NO_ROOM:
+        mend = "make room, then run the same command again"
+    elif error.errno in _FORBIDDEN:
+        mend = "give write permission, or name a folder elsewhere"
+    where = str(error.filename or "output")
+    return MoralscaleError(error.strerror or str(error), where=where, mend=mend)

@@ -3,7 +3,7 @@ Estimators against known truth, over a grid: a small one in the default run, the
 
 Inputs: the corpus, config/priors/default.yaml, `audit` and `audit_full` of the configuration.
 Outputs: results/{audit}/cells/{cell}.parquet, one job each, so that an interrupted audit goes on where it was;
-results/{audit}/tables/{audit,sensitivity,false_alarms}.csv; figures of simulated data.
+results/{audit}/tables/{audit,sensitivity,false_alarms,laplace}.csv; figures of simulated data.
 """
 
 
@@ -41,6 +41,7 @@ rule audit_tables:
         audit="results/{audit}/tables/audit.csv",
         sensitivity="results/{audit}/tables/sensitivity.csv",
         false_alarms="results/{audit}/tables/false_alarms.csv",
+        laplace="results/{audit}/tables/laplace.csv",
     log:
         "results/{audit}/logs/tables.log",
     wildcard_constraints:

@@ -484,6 +484,7 @@ def audit_outputs(audit):
         f"results/{audit}/tables/audit.csv",
         f"results/{audit}/tables/sensitivity.csv",
         f"results/{audit}/tables/false_alarms.csv",
+        f"results/{audit}/tables/laplace.csv",
         *expand(
             "results/{audit}/figures/{figure}.simulated.{extension}",
             audit=audit,

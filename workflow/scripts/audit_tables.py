@@ -1,6 +1,11 @@
 import pandas as pd
 
-from moralscale.audit.tables import audit_table, false_alarm_table, sensitivity_table
+from moralscale.audit.tables import (
+    audit_table,
+    false_alarm_table,
+    laplace_table,
+    sensitivity_table,
+)
 from moralscale.scripting import job
 
 with job(snakemake.log[0]):
@@ -8,3 +13,4 @@ with job(snakemake.log[0]):
     audit_table(replicates).to_csv(snakemake.output.audit, index=False)
     sensitivity_table(replicates).to_csv(snakemake.output.sensitivity, index=False)
     false_alarm_table(replicates).to_csv(snakemake.output.false_alarms, index=False)
+    laplace_table(replicates).to_csv(snakemake.output.laplace, index=False)

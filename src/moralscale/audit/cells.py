@@ -104,36 +104,40 @@ def grid(audit: Audit) -> tuple[Cell, ...]:
 
     Beta and consistency vary at the study's size, crossed or each alone; around their middle every
     other setting varies alone; then anchoring and foundation effects, none and some, with and
-    without wrong intensity labels.
+    without wrong intensity labels. Cells in which beta and consistency are both off their middle
+    have the two-step estimators only.
     """
     found = {cell.name: cell for cell in _cells(audit)}
     return tuple(found.values())
 
 
 def _cells(audit: Audit) -> Iterator[Cell]:
-    tries = {"cheap": audit.replicates, "joint": audit.joint_replicates}
+    few = {"cheap": audit.replicates, "joint": audit.joint_replicates}
+    many = {"cheap": audit.replicates, "joint": audit.share_replicates}
+    sampled = {**many, "nuts": audit.nuts_replicates}
+    judges, plain = audit.judges[0], audit.consistencies[0]
     for bridge in (0, audit.bridge):
-        middle = {"judges": audit.judges[0], "bridge": bridge, **tries}
+        for count in audit.judges:
+            yield Cell(judges=count, bridge=bridge, **sampled)
+        middle = {"judges": judges, "bridge": bridge}
         for beta, consistency in product(audit.betas, audit.consistencies):
-            plain = consistency == audit.consistencies[0]
-            if audit.cross or plain or beta == _MIDDLE:
-                nuts = audit.nuts_replicates if plain else 0
-                yield Cell(beta=beta, consistency=consistency, nuts=nuts, **middle)
+            off = (beta != _MIDDLE) + (consistency != plain)
+            if off == 1:
+                yield Cell(beta=beta, consistency=consistency, **middle, **few)
+            elif off == 2 and audit.cross:
+                yield Cell(beta=beta, consistency=consistency, **middle, **{**few, "joint": 0})
         for beta, battles in product((audit.betas[0], audit.betas[-1]), audit.battles):
             if audit.cross or not bridge:
-                yield Cell(beta=beta, battles=battles, **middle)
+                yield Cell(beta=beta, battles=battles, **middle, **few)
         for noise in audit.noises:
-            yield Cell(noise=noise, **middle)
-        for judges in audit.judges[1:]:
-            yield Cell(**{**middle, "judges": judges})
-    effects = product((0.0, audit.anchoring), (0.0, audit.flips))
-    for anchoring, flips in effects:
-        loyalty = audit.residual if anchoring else 0.0
-        yield Cell(
-            judges=audit.judges[0],
-            bridge=audit.bridge,
-            anchoring=anchoring,
-            loyalty=loyalty,
-            flips=flips,
-            **tries,
-        )
+            yield Cell(noise=noise, **middle, **few)
+    for anchoring, flips in product((0.0, audit.anchoring), (0.0, audit.flips)):
+        if anchoring or flips:
+            yield Cell(
+                judges=judges,
+                bridge=audit.bridge,
+                anchoring=anchoring,
+                loyalty=audit.residual if anchoring else 0.0,
+                flips=flips,
+                **many,
+            )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,11 +23,12 @@ from moralscale.errors import ModelError
 from moralscale.estimands import Estimands
 from moralscale.fit import fit
 from moralscale.laplace import Problem, solve
+from moralscale.likelihood import log_odds
 from moralscale.priors import Priors
 from moralscale.projections import quantities
 from moralscale.records import Arena, config_name, foundations_of
 from moralscale.simulate import simulate_panel
-from moralscale.twostep import ESTIMATORS, study_arenas, together
+from moralscale.twostep import rate_all, study_arenas, together
 
 LOG = logging.getLogger(__name__)
 Array = NDArray[np.float64]
@@ -72,17 +74,17 @@ def run_cell(
         (a t interval): they hold the spread between judges, and no bias.
     """
     composites = make_composites(scenes, realisations=1, seed=seed)
-    schedule = _schedule(cell, scenes, composites, seed)
-    tries = max(cell.cheap, cell.joint, cell.nuts)
+    # Outcomes are all that replicates do not share, so the schedule is indexed once.
+    schedule = _schedule(cell, scenes, composites, seed).assign(outcome="first")
+    kind = "bridged" if cell.bridge else "study"
+    design = make_arrays(schedule, scenes, composites, data=kind)
     truths, data = [], []
-    for replicate in range(tries):
+    for replicate in range(max(cell.cheap, cell.joint, cell.nuts)):
         rng = np.random.default_rng([seed, replicate, int(cell.name, 16)])
         truth = _truth(cell, scenes, composites, rng)
-        answered = schedule.assign(outcome=_answers(truth, schedule, rng))
-        labelled, made = _mislabelled(scenes, composites, cell.flips, rng)
-        kind = "bridged" if cell.bridge else "study"
-        truths.append(_targets(truth, Estimands.from_composites(scenes, composites)))
-        data.append(make_arrays(answered, labelled, made, data=kind))
+        answered = replace(design, outcome=_outcomes(truth, design, rng))
+        truths.append(_targets(truth, design.estimands))
+        data.append(_mislabelled(answered, scenes, composites, cell.flips, rng))
     rows = list(_two_steps(data[: cell.cheap], two_step, seed))
     for replicate, arrays in enumerate(data):
         if replicate < cell.joint:
@@ -127,35 +129,26 @@ def _truth(
     return truth
 
 
-def _answers(truth: xr.Dataset, schedule: pd.DataFrame, rng: np.random.Generator) -> Array:
-    """Who wins each comparison: "first" or "second"."""
-    contestants = [*truth["scene"].values, *truth["composite"].values]
-    strength = np.concatenate([truth["theta"].values, truth["phi"].values], axis=1)
-    judge = pd.Index(truth["judge"].values).get_indexer(pd.Index(schedule["judge"]))
-    index = pd.Index(contestants)
-    first, second = (index.get_indexer(pd.Index(schedule[side])) for side in ("first", "second"))
-    scale = schedule["arena"].map(
-        {
-            "single": 1.0,
-            "composite": float(truth["composite_consistency"]),
-            "bridge": float(truth["bridge_consistency"]),
-        }
-    )
-    gap = scale.to_numpy() * (strength[judge, first] - strength[judge, second])
-    chance = expit(gap + truth["position_bias_judge"].values[judge])
-    return np.where(rng.random(len(schedule)) < chance, "first", "second")
+def _outcomes(truth: xr.Dataset, design: Arrays, rng: np.random.Generator) -> NDArray[np.int8]:
+    """Who wins each comparison: 0 the first, 1 the second."""
+    chance = expit(log_odds(truth, design)[0])
+    return (rng.random(len(chance)) >= chance).astype(np.int8)
 
 
 def _mislabelled(
-    scenes: pd.DataFrame, composites: pd.DataFrame, flips: float, rng: np.random.Generator
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Corpus and composites with a share of intensity labels off by one step.
+    arrays: Arrays,
+    scenes: pd.DataFrame,
+    composites: pd.DataFrame,
+    flips: float,
+    rng: np.random.Generator,
+) -> Arrays:
+    """Give a share of the intensity labels of an analysis wrong by one step.
 
     A label of a scene in a composite moves between +1 and +2, or -1 and -2, so that configurations
     stay what they are called; the judges' strengths, and who met whom, do not change.
     """
     if not flips:
-        return scenes, composites
+        return arrays
     swap = {-2: -1, -1: -2, 1: 2, 2: 1}
     wrong = rng.random(len(scenes)) < flips
     labels = scenes["intensity"].where(~wrong, scenes["intensity"].replace(swap))
@@ -165,16 +158,31 @@ def _mislabelled(
         intensity_b=composites["scene_b"].map(by_scene),
     )
     pairs = zip(made["intensity_a"], made["intensity_b"], strict=True)
-    return scenes.assign(intensity=labels), made.assign(config=[config_name(*p) for p in pairs])
+    made = made.assign(config=[config_name(*p) for p in pairs])
+    estimands = Estimands.from_composites(scenes, made)
+    coords = arrays.coords | {"config": list(estimands.config_names)}
+    return replace(
+        arrays, intensity=labels.to_numpy(dtype=np.int64), estimands=estimands, coords=coords
+    )
 
 
 def _targets(truth: xr.Dataset, estimands: Estimands) -> dict[str, float]:
     """Planted values, in each target's unit, of the labels that are right."""
-    draws = quantities(truth, estimands)
-    return {name: scale * value for (name, value), scale in _values(draws, TARGETS)}
+    sums = estimands.component_sum(truth["theta"].values)
+    slope, intercept, residual = estimands.line(sums, truth["phi"].values)
+    found: dict[str, Any] = {
+        "beta": slope.mean(),
+        "consistency": truth["composite_consistency"],
+        "intercept": intercept.mean(),
+        "anchoring": estimands.anchoring(residual).mean(),
+        "loyalty": _loyalty(estimands, residual).mean(),
+        "convergence": estimands.convergence(truth["phi"].values),
+    }
+    return {name: scale * float(found[name]) for name, scale in TARGETS.items()}
 
 
-def _values(draws: xr.Dataset, scales: dict[str, float]) -> Iterator:
+def _values(draws: xr.Dataset) -> Iterator[tuple[str, Array]]:
+    """Draws of every target that there is, in its unit."""
     found = {
         "beta": draws["slope"],
         "consistency": draws.get("composite_consistency"),
@@ -183,10 +191,10 @@ def _values(draws: xr.Dataset, scales: dict[str, float]) -> Iterator:
         "loyalty": draws["foundation_residual"].sel(foundation="loyalty"),
         "convergence": draws["convergence"],
     }
-    for name, scale in scales.items():
+    for name, scale in TARGETS.items():
         value = found[name]
         if value is not None:
-            yield (name, np.asarray(value.values)), scale
+            yield name, scale * np.asarray(value.values)
 
 
 def _two_steps(data: list[Arrays], settings: TwoStep, seed: int) -> Iterator[tuple]:
@@ -195,8 +203,7 @@ def _two_steps(data: list[Arrays], settings: TwoStep, seed: int) -> Iterator[tup
         return
     arenas = [study_arenas(arrays)[0] for arrays in data]
     n_judges = arenas[0].single.n_judges
-    for name, estimate in ESTIMATORS.items():
-        rated = estimate(together(arenas), settings, np.random.default_rng(seed))
+    for name, rated in rate_all(together(arenas), settings, seed).items():
         theta, phi = (
             values.reshape(len(data), n_judges, -1) for values in (rated.theta, rated.phi)
         )
@@ -205,12 +212,16 @@ def _two_steps(data: list[Arrays], settings: TwoStep, seed: int) -> Iterator[tup
             yield name, replicate, found, ""
 
 
+def _loyalty(estimands: Estimands, residual: Array) -> Array:
+    """Residual of loyalty, by judge."""
+    return estimands.foundation_residual(residual)[:, estimands.foundation_names.index("loyalty")]
+
+
 def _lines(theta: Array, phi: Array, estimands: Estimands) -> dict[str, tuple]:
     """Mean over judges and its t interval, of every target that two steps have."""
     sums = estimands.component_sum(theta)
     slope, _, residual = estimands.line(sums, phi)
-    place = estimands.foundation_names.index("loyalty")
-    loyalty = estimands.foundation_residual(residual)[:, place]
+    loyalty = _loyalty(estimands, residual)
     by_judge = {"beta": slope, "anchoring": estimands.anchoring(residual), "loyalty": loyalty}
     out: dict[str, tuple] = {}
     for name, values in by_judge.items():
@@ -229,9 +240,8 @@ def _joint(how, arrays: Arrays, priors: Priors, seed: int) -> tuple[dict, str]:
         LOG.warning("a joint estimate failed: %s", error)
         return {}, str(error.what)
     out = {}
-    for (name, values), scale in _values(draws, TARGETS):
-        low, high = np.quantile(values, BOUNDS)
-        out[name] = (scale * values.mean(), scale * low, scale * high)
+    for name, values in _values(draws):
+        out[name] = (values.mean(), *np.quantile(values, BOUNDS))
     return out, ""
 
 

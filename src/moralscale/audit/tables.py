@@ -166,3 +166,38 @@ def false_alarm_table(replicates: pd.DataFrame) -> pd.DataFrame:
             rows.append((target, name, planted, flips, len(done), *found, len(group) - len(done)))
     columns = ["target", "estimator", "planted", "flips", "replicates", "mean", "sd", "alarms"]
     return pd.DataFrame(rows, columns=[*columns, "failures"])
+
+
+def laplace_table(replicates: pd.DataFrame) -> pd.DataFrame:
+    """Hold the Laplace approximation against NUTS on the same judgments.
+
+    Returns
+    -------
+    DataFrame
+        target, bridge, judges; ``replicates`` that have both; ``shift``: mean of Laplace's estimate
+        minus NUTS's, in sds of NUTS (of an interval's width over 3.76); ``shift_rms``: the root
+        mean square of it; ``width_ratio``: width of Laplace's intervals over that of NUTS, on
+        average. No rows without NUTS.
+    """
+    keys = ["target", "bridge", "judges", *(k for k in CELL if k not in {"bridge", "judges"})]
+    keys += [*EFFECT, "replicate"]
+    done = replicates[replicates["failed"] == ""].assign(width=lambda t: t["high"] - t["low"])
+    laplace, nuts = (done[done["estimator"] == f"joint_{way}"] for way in ("laplace", "nuts"))
+    both = laplace.merge(nuts, on=keys, suffixes=("", "_nuts"))
+    both["shift"] = (both["estimate"] - both["estimate_nuts"]) / (both["width_nuts"] / 3.7616)
+    both["width_ratio"] = both["width"] / both["width_nuts"]
+    both["bridge"] = both["bridge"] > 0
+    rows = [
+        (
+            target,
+            bridge,
+            judges,
+            len(group),
+            group["shift"].mean(),
+            np.sqrt((group["shift"] ** 2).mean()),
+            group["width_ratio"].mean(),
+        )
+        for (target, bridge, judges), group in both.groupby(keys[:3])
+    ]
+    columns = ["target", "bridge", "judges", "replicates", "shift", "shift_rms", "width_ratio"]
+    return pd.DataFrame(rows, columns=columns)

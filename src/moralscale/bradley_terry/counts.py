@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -89,5 +90,7 @@ def count(
     return Counts(tuple(contestants), pairs // size, pairs % size, outcomes, squares)
 
 
-def _sums(place: NDArray[np.int64], weights: NDArray[np.float64] | None, n_pairs: int) -> NDArray:
+def _sums(
+    place: NDArray[np.int64], weights: NDArray[np.float64] | None, n_pairs: int
+) -> NDArray[Any]:
     return np.bincount(place, weights, minlength=3 * n_pairs).reshape(3, n_pairs)

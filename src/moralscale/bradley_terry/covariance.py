@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -80,7 +82,7 @@ def _scaled(matrix: sparse.csr_array, scale: Array, likelihood: Likelihood) -> N
     return whole
 
 
-def _factor(matrix: NDArray) -> NDArray:
+def _factor(matrix: NDArray[Any]) -> NDArray[Any]:
     """Lower Cholesky factor, in place."""
     (factor,) = lapack.get_lapack_funcs(("potrf",), (matrix,))
     whole, fault = factor(matrix, lower=1, clean=0, overwrite_a=1)
@@ -89,14 +91,14 @@ def _factor(matrix: NDArray) -> NDArray:
     return whole
 
 
-def _inverse_diagonal(matrix: NDArray) -> Array:
+def _inverse_diagonal(matrix: NDArray[Any]) -> Array:
     """Diagonal of the inverse, in place: column sums of squares of the inverse factor."""
     (invert,) = lapack.get_lapack_funcs(("trtri",), (matrix,))
     factor, _ = invert(_factor(matrix), lower=1, overwrite_c=1)
     return np.array([float(factor[i:, i] @ factor[i:, i]) for i in range(len(factor))])
 
 
-def _inverse(matrix: NDArray) -> NDArray:
+def _inverse(matrix: NDArray[Any]) -> NDArray[Any]:
     """Inverse, in place."""
     (invert,) = lapack.get_lapack_funcs(("potri",), (matrix,))
     whole, _ = invert(_factor(matrix), lower=1, overwrite_c=1)

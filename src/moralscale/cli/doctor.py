@@ -23,16 +23,19 @@ def doctor(
 
     Example: moralscale doctor config/frontier.yaml
     """
+    from rich.console import Console
+    from rich.text import Text
+
     from moralscale.doctor import State, diagnose
     from moralscale.scripting import USER_ERROR
 
+    console = Console(soft_wrap=True, highlight=False)
     found = diagnose(config)
     for each in found:
-        state = typer.style(f"{each.state:8}", fg=_COLOURS[each.state])
-        typer.echo(f"{state} {each.what}: {each.text}")
+        console.print(Text(f"{each.state:8}", _COLOURS[each.state]), Text(each.heading))
         if each.mend:
-            typer.echo(f"         {each.mend}")
+            console.print(Text(f"{'':8} {each.mend}"))
     missing = sum(each.state is State.MISSING for each in found)
-    typer.echo(f"{missing} missing" if missing else "nothing essential is missing")
+    console.print(f"{missing} missing" if missing else "nothing essential is missing")
     if missing:
         raise typer.Exit(USER_ERROR)

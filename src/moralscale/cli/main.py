@@ -13,7 +13,7 @@ import typer
 
 from moralscale import __version__
 from moralscale.errors import MoralscaleError
-from moralscale.scripting import INTERRUPTED, USER_ERROR
+from moralscale.scripting import INTERRUPTED, USER_ERROR, of_system
 
 #: Commands under their headings, in the order of the help; ``compare-runs`` is the function
 #: ``compare_runs`` of ``cli/compare_runs.py``. What takes time to import is imported inside that
@@ -72,5 +72,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(INTERRUPTED)
     except BrokenPipeError:
         # Who reads standard output (head, less) has seen enough.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         sys.exit(0)
+    except OSError as error:
+        _drop_output()
+        print(f"error: {of_system(error)}", file=sys.stderr)
+        sys.exit(USER_ERROR)
+
+
+def _drop_output() -> None:
+    """Let what is left of standard output go nowhere: it cannot be written."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

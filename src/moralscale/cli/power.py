@@ -67,7 +67,7 @@ def power(
     if price is None:
         shown = shown.drop(columns="cost")
     if config is not None and price is None:
-        typer.echo(f"No costs: nothing is left to ask in {config}, or a judge has no price.")
+        typer.echo(f"No costs: {config} has no real judge, or the price of one is not known.")
     typer.echo("Judgments of a judge by arena, and of all judges, for 94% intervals of")
     typer.echo(", ".join(f"{name} {width:g}" for name, width in asked.items()))
     typer.echo(shown.to_string(index=False, float_format=lambda value: f"{value:.2f}"))

@@ -378,12 +378,12 @@ class Sampler(Section):
 
     backend: Literal["nutpie", "pymc"] = Field("nutpie", description="Sampler.")
     chains: int = Field(4, ge=2, le=64, description="Chains.")
-    tune: int = Field(200, ge=10, description="Tuning iterations a chain.")
-    draws: int = Field(800, ge=10, description="Draws kept a chain.")
-    thin: int = Field(1, ge=1, le=100, description="Iterations after tuning for each draw kept.")
-    target_accept: float = Field(0.75, gt=0.5, lt=1, description="Target acceptance rate of NUTS.")
-    coordinates: Literal["learnt", "plain"] = Field(
-        "learnt",
+    tune: int = Field(1000, ge=10, description="Tuning iterations a chain.")
+    draws: int = Field(1000, ge=10, description="Draws kept a chain.")
+    thin: int = Field(3, ge=1, le=100, description="Iterations after tuning for each draw kept.")
+    target_accept: float = Field(0.8, gt=0.5, lt=1, description="Target acceptance rate of NUTS.")
+    coordinates: Literal["plain", "learnt"] = Field(
+        "plain",
         description="Whether `nutpie` samples in coordinates that a short first run learns "
         "(docs/performance.md), or in those of the model, which take a longer tuning.",
     )
@@ -404,7 +404,7 @@ class Comparing(Section):
         5, ge=0, le=50, description="Folds of profiles that are held out; 0 for none."
     )
     sampler: Sampler = Field(
-        Sampler(chains=2, tune=500, draws=500, target_accept=0.8, coordinates="plain"),
+        Sampler(chains=2, tune=500, draws=500, thin=1),
         description="Sampler of the fits to folds, shorter than that of the fits.",
     )
 
@@ -426,7 +426,7 @@ class Calibration(Section):
         description="Comparisons per arena, over all judges.",
     )
     sampler: Sampler = Field(
-        Sampler(chains=2, tune=500, draws=500, target_accept=0.95, coordinates="plain"),
+        Sampler(chains=2, tune=500, draws=500, thin=1, target_accept=0.95),
         description="Sampler of every fit.",
     )
     rhat: float = Field(1.05, gt=1, description="Largest R-hat of a looked-at quantity.")
@@ -507,9 +507,15 @@ class Audit(Section):
         0.2, ge=0, le=1, description="Share of intensity labels off by one step, where any are."
     )
     replicates: int = Field(50, ge=2, description="Replicates of the two-step estimators.")
-    joint_replicates: int = Field(6, ge=0, description="Replicates of the joint estimator.")
+    joint_replicates: int = Field(3, ge=0, description="Replicates of the joint estimator.")
+    share_replicates: int = Field(
+        20,
+        ge=0,
+        description="The same where shares are reported: coverage in the middle of the grid and "
+        "by number of judges, alarms where effects are planted or looked for.",
+    )
     nuts_replicates: int = Field(
-        0, ge=0, description="Replicates by NUTS, in the cells of the first consistency."
+        0, ge=0, description="Replicates by NUTS, in the middle and by number of judges."
     )
 
 
@@ -521,9 +527,8 @@ FULL_AUDIT = Audit(
     battles=(5, 10, 15, 30, 60, 150),
     noises=(0.5, 2.0),
     judges=(10, 3, 5),
-    replicates=100,
-    joint_replicates=20,
-    nuts_replicates=4,
+    joint_replicates=2,
+    nuts_replicates=2,
 )
 
 

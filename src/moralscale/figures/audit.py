@@ -14,15 +14,15 @@ from moralscale.records import Origin
 
 ESTIMATES = (
     "Mean estimate of beta (and two standard deviations over replicates) against the true one, at "
-    "the study's size: two-step slopes hardly follow the truth, the joint estimator does."
+    "the study's size: two-step slopes hardly follow the truth (dashed), the joint estimator does."
 )
 BATTLES = (
     "Estimates of beta by battles per item, without bridge battles: what a two-step slope says "
-    "depends on how many battles were fought."
+    "depends on how many battles were fought (dashed: the truth)."
 )
 CONFOUNDING = (
     "Judges of the same beta that are less consistent on composites look as if they compressed, to "
-    "every estimator, unless there are bridge battles."
+    "every estimator, unless there are bridge battles (dashed: the true beta)."
 )
 _BETA = "\N{GREEK SMALL LETTER BETA}"
 _NAMES = {

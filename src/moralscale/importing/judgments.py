@@ -15,8 +15,8 @@ from moralscale.errors import JudgmentError, shortened, suggestion
 from moralscale.importing.reading import read_table
 from moralscale.importing.rows import COUNTS, NEEDED, Rows, check, known_labels
 from moralscale.judgment_schema import ARROW_SCHEMA, WHOLE
+from moralscale.judgment_schema import validate as validate_judgments
 from moralscale.judgments import arrange
-from moralscale.judgments import validate as validate_judgments
 from moralscale.records import Arena, Origin, Outcome
 from moralscale.scenes import load_scenes
 

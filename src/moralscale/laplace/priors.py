@@ -4,28 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from moralscale.errors import ModelError
 from moralscale.priors import Priors
 
-#: Of a spread's log density over its logarithm z, s = exp(z): slope, and minus the curvature.
-_SPREADS: dict[str, Callable[[dict[str, float], float], tuple[float, float]]] = {
-    "Gamma": lambda k, z: (k["alpha"] - k["beta"] * np.exp(z), k["beta"] * np.exp(z)),
-    "Exponential": lambda k, z: (1 - k["lam"] * np.exp(z), k["lam"] * np.exp(z)),
-    "HalfNormal": lambda k, z: (
-        1 - np.exp(2 * z) / k["sigma"] ** 2,
-        2 * np.exp(2 * z) / k["sigma"] ** 2,
-    ),
-    "LogNormal": lambda k, z: ((k["mu"] - z) / k["sigma"] ** 2, 1 / k["sigma"] ** 2),
-}
+Arguments = dict[str, float]
 
-_TYPICAL: dict[str, Callable[[dict[str, float]], float]] = {
-    "Gamma": lambda k: k["alpha"] / k["beta"],
-    "Exponential": lambda k: 1 / k["lam"],
-    "HalfNormal": lambda k: k["sigma"],
-    "LogNormal": lambda k: float(np.exp(k["mu"])),
+
+class _Family(NamedTuple):
+    """Log density of a spread over its logarithm z, from the arguments of the prior.
+
+    `derivatives` are its slope and minus its curvature, `typical` is a value of middling size.
+    """
+
+    typical: Callable[[Arguments], float]
+    log_density: Callable[[Arguments, NDArray[np.float64]], NDArray[np.float64]]
+    derivatives: Callable[[Arguments, float], tuple[float, float]]
+
+
+_FAMILIES = {
+    "Gamma": _Family(
+        lambda k: k["alpha"] / k["beta"],
+        lambda k, z: k["alpha"] * z - k["beta"] * np.exp(z),
+        lambda k, z: (k["alpha"] - k["beta"] * np.exp(z), k["beta"] * np.exp(z)),
+    ),
+    "Exponential": _Family(
+        lambda k: 1 / k["lam"],
+        lambda k, z: z - k["lam"] * np.exp(z),
+        lambda k, z: (1 - k["lam"] * np.exp(z), k["lam"] * np.exp(z)),
+    ),
+    "HalfNormal": _Family(
+        lambda k: k["sigma"],
+        lambda k, z: z - np.exp(2 * z) / (2 * k["sigma"] ** 2),
+        lambda k, z: (1 - np.exp(2 * z) / k["sigma"] ** 2, 2 * np.exp(2 * z) / k["sigma"] ** 2),
+    ),
+    "LogNormal": _Family(
+        lambda k: float(np.exp(k["mu"])),
+        lambda k, z: -(((z - k["mu"]) / k["sigma"]) ** 2) / 2,
+        lambda k, z: ((k["mu"] - z) / k["sigma"] ** 2, 1 / k["sigma"] ** 2),
+    ),
 }
 
 
@@ -42,16 +63,20 @@ class SpreadPrior:
     """
 
     family: str
-    arguments: dict[str, float]
+    arguments: Arguments
 
     @property
     def typical(self) -> float:
         """A value of middling size, to start from."""
-        return _TYPICAL[self.family](self.arguments)
+        return _FAMILIES[self.family].typical(self.arguments)
+
+    def log_density(self, log_sd: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Log density of the spread's logarithm, up to a constant."""
+        return _FAMILIES[self.family].log_density(self.arguments, log_sd)
 
     def slope_and_curvature(self, log_sd: float) -> tuple[float, float]:
         """Slope and minus the curvature of the log density of the spread's logarithm."""
-        return _SPREADS[self.family](self.arguments, log_sd)
+        return _FAMILIES[self.family].derivatives(self.arguments, log_sd)
 
 
 def spread_prior(priors: Priors, name: str) -> SpreadPrior:
@@ -63,8 +88,8 @@ def spread_prior(priors: Priors, name: str) -> SpreadPrior:
         It is of a family that the Laplace approximation has no derivative for.
     """
     family, arguments = _parts(priors, name)
-    if family not in _SPREADS:
-        raise _unusable(name, family, " or ".join(_SPREADS))
+    if family not in _FAMILIES:
+        raise _unusable(name, family, " or ".join(_FAMILIES))
     return SpreadPrior(family, arguments)
 
 
@@ -83,7 +108,7 @@ def normal_prior(priors: Priors, name: str) -> tuple[float, float]:
     return arguments["mu"], arguments["sigma"]
 
 
-def _parts(priors: Priors, name: str) -> tuple[str, dict[str, float]]:
+def _parts(priors: Priors, name: str) -> tuple[str, Arguments]:
     prior = priors.to_dict()[name]
     return prior["dist"], prior["kwargs"]
 

@@ -11,100 +11,143 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
-from moralscale.laplace.problem import Problem
+from moralscale.laplace.arrow import Covariance
+from moralscale.laplace.expansion import Expansion
 
 Array = NDArray[np.float64]
 
 
-def skew(problem: Problem, x: Array, weights: Array, blocks: list, inverse: tuple) -> Array:
-    """Give the expected gradient minus the gradient at the mean, to first order: (size,).
+def skew(at: Expansion, covariance: Covariance) -> tuple[Array, Array, list[Array]]:
+    """Average over the uncertainty of the parameters.
 
     Parameters
     ----------
-    problem : Problem
-    x : (size,)
-    weights : (spread,)
-        Inverse squares of the spreads.
-    blocks : list
-        Residuals at `x`, from `Problem.residuals`.
-    inverse : tuple
-        Covariance, from `Arrow.inverse`.
+    at : Expansion
+    covariance : Covariance
+        Of its arrow.
+
+    Returns
+    -------
+    gradient : (size,)
+        The expected gradient minus the gradient at the mean, to first order.
+    doubt : (spread,)
+        Summed variances of the residuals of each spread.
+    variances : list of (judgment,)
+        Variance of each judge's log-odds.
     """
-    out = np.zeros(len(x))
-    for judge in range(problem.layout.n_judges):
-        covariance, places = _joined(problem, inverse, judge)
-        _scenes(problem, x, weights[0], blocks[0][1], covariance, places, judge, out)
-        _composites(problem, x, weights[1], blocks[1][1], covariance, places, judge, out)
-        _judgments(problem, x, covariance, places, judge, out)
-    return out
+    out = np.zeros(at.problem.layout.size)
+    doubt = np.zeros(len(at.weights))
+    for part in (_scenes, _composites):
+        part(at, covariance, out, doubt)
+    judges = range(at.problem.layout.n_judges)
+    variances = [_judgments(at, covariance, judge, out) for judge in judges]
+    doubt[2:] = _linear(at, covariance)
+    return out, doubt, variances
 
 
-def _joined(problem: Problem, inverse: tuple, judge: int) -> tuple[Array, NDArray[np.int64]]:
-    """Covariance of shared parameters and a judge's own, and their places."""
-    at = problem.layout
-    border, own, across = inverse
-    places = np.concatenate(
-        [np.arange(at.n_shared), np.arange(at.n_local) + at.n_shared + judge * at.n_local]
-    )
-    return np.block([[border, across[judge].T], [across[judge], own[judge]]]), places
+def _scenes(at: Expansion, covariance: Covariance, out: Array, doubt: Array) -> None:
+    problem, layout, weight = at.problem, at.problem.layout, at.weights[0]
+    mu, level, t = layout.of("mu"), layout.of("log_consistency"), layout.local["t"]
+    here, shared = at.x[mu], covariance.shared
+    halves = []
+    for j, share in enumerate(at.shares):
+        line = problem.judge_basis[j]
+        mu_level = shared[np.ix_(mu, level)] @ line
+        level_var = line @ shared[np.ix_(level, level)] @ line
+        t_level = covariance.across[j][np.ix_(t, level)] @ line
+        t_mu = covariance.across[j][t, mu]
+        # Covariance of the residuals with the level, with mu and with t, scene by scene.
+        with_level = t_level - share * (mu_level + here * level_var)
+        with_mu = t_mu - share * (shared[mu, mu] + here * mu_level)
+        with_t = covariance.own[j][t, t] - share * (t_mu + here * t_level)
+        doubt[0] += (with_t - share * (with_mu + here * with_level)).sum()
+        out[mu] -= weight * share * with_level
+        out[level] -= weight * share * (with_mu + here * with_level).sum() * line
+        halves.append(-share * (mu_level + 0.5 * here * level_var))
+    out += weight * at.pull(0, np.concatenate(halves)[:, None])[:, 0]
 
 
-def _scenes(problem, x, weight, jacobian, covariance, places, judge, out):
-    at = problem.layout
-    n = len(at.of("mu"))
-    rows = jacobian[judge * n : (judge + 1) * n][:, places]
-    mu, line = at.of("mu"), problem.judge_basis[judge]
-    level = at.of("log_consistency")
-    share = np.exp(line @ x[level])
-    with_row = rows @ covariance  # covariance of the residuals with every parameter
-    with_level = with_row[:, level] @ line
-    level_var = line @ covariance[np.ix_(level, level)] @ line
-    mu_level = covariance[np.ix_(mu, level)] @ line
-    own = with_row[np.arange(n), mu]
-    out[mu] -= weight * share * with_level
-    out[level] -= weight * share * (own + x[mu] * with_level).sum() * line
-    half = -share * (mu_level + 0.5 * x[mu] * level_var)
-    out[places] += weight * (rows.T @ half)
+def _composites(at: Expansion, covariance: Covariance, out: Array, doubt: Array) -> None:
+    problem, layout, weight = at.problem, at.problem.layout, at.weights[1]
+    t, p, beta = layout.local["t"], layout.local["p"], layout.local["beta"][0]
+    one, other = (t[component] for component in problem.components)
+    common, n = problem.common_at, problem.n_composites
+    row = np.arange(n)
+    among = problem.in_common(covariance.shared[np.ix_(common, common)])
+    halves = []
+    for j, (own, across) in enumerate(zip(covariance.own, covariance.across, strict=True)):
+        # Covariance of the residuals with the judge's own parameters, and with what is shared.
+        to_common = across[:, common]
+        with_own = at.composed(j, own) - problem.in_common(to_common.T)
+        with_common = at.composed(j, to_common) - among
+        with_sum = with_own[row, one] + with_own[row, other]
+        variance = with_own[row, p] - at.slopes[j] * with_sum - with_common[row, row]
+        variance += (with_own[:, at.narrow_at] * at.narrow[j]).sum(axis=1)
+        variance -= (with_common[:, n:] * problem.common[:, n:]).sum(axis=1)
+        doubt[1] += variance.sum()
+        out[layout.of("t", j)] -= weight * (problem.composed.T @ with_own[:, beta])
+        out[layout.of("beta", j)] -= weight * with_sum.sum()
+        halves.append(-(own[one, beta] + own[other, beta]))
+    out += weight * at.pull(1, np.concatenate(halves)[:, None])[:, 0]
 
 
-def _composites(problem, x, weight, jacobian, covariance, places, judge, out):
-    at = problem.layout
-    n = len(at.of("profile"))
-    rows = jacobian[judge * n : (judge + 1) * n][:, places]
-    strengths, beta = at.n_shared + at.local["t"], at.n_shared + at.local["beta"][0]
-    with_row = rows @ covariance
-    with_beta = with_row[:, beta]
-    with_sum = problem.composed.multiply(with_row[:, strengths]).sum(axis=1)
-    out[at.of("t", judge)] -= weight * (problem.composed.T @ with_beta)
-    out[at.of("beta", judge)] -= weight * with_sum.sum()
-    half = -problem.composed @ covariance[strengths, beta]
-    out[places] += weight * (rows.T @ half)
+def _judgments(at: Expansion, covariance: Covariance, judge: int, out: Array) -> Array:
+    """Consistencies that multiply strengths; gives the variance of a judge's log-odds.
 
+    The mean strength that the bridge arena is given back is taken as known: nothing is better.
+    """
+    layout, seen = at.problem.layout, at.observed[judge]
+    mine, own, factor = seen.judged, covariance.own[judge], seen.factor
+    first, second = mine.first, mine.second
+    bias, beta = layout.local["bias"][0], layout.local["beta"][0]
+    spread = np.diagonal(own)
+    gap_bias = own[first, bias] - own[second, bias]
+    variance = factor**2 * (spread[first] + spread[second] - 2 * own[first, second])
+    variance += 2 * factor * gap_bias + spread[bias]
+    if not at.problem.bridged:
+        return variance
+    ratios = at.problem.ratios_at
+    lean, told = seen.extra[:, 0], seen.extra[:, 2:]
+    to_ratios = covariance.across[judge][:, ratios]
+    among = covariance.shared[np.ix_(ratios, ratios)]
 
-def _judgments(problem, x, covariance, places, judge, out):
-    at = problem.layout
-    eta, jacobian = problem.observed(x, judge)
-    jacobian = jacobian[:, :-1]
-    columns = problem.columns(judge)
-    inside = np.concatenate([at.n_shared + np.arange(at.n_local), columns[at.n_local :]])
-    seen = covariance[np.ix_(inside, inside)]
-    with_eta = jacobian @ seen
-    variance = jacobian.multiply(with_eta).sum(axis=1)
-    chance = expit(eta)
-    second = chance * (1 - chance)
-    out[columns] += jacobian.T @ (0.5 * second * (1 - 2 * chance) * variance)
-    if not problem.bridged:
-        return
-    bias = at.local["bias"][0]
-    for k in (-2, -1):
-        gap = jacobian[:, [k]].toarray()[:, 0]
-        told = gap != 0
-        part = np.where(told, second, 0.0)
-        scaled = jacobian.multiply((part * with_eta[:, k])[:, None]).tocsr()
-        added = np.asarray(scaled.sum(axis=0)).ravel()
+    def with_eta(column: Array) -> Array:
+        """Covariance of a parameter with the part of the log-odds that is the judge's own."""
+        gap = factor * (column[first] - column[second])
+        return gap + column[bias] + lean * column[beta]
+
+    gap_beta = own[first, beta] - own[second, beta]
+    variance += lean * (2 * factor * gap_beta + 2 * own[bias, beta] + lean * spread[beta])
+    strengths = np.stack([with_eta(column) for column in to_ratios.T], axis=1)
+    with_ratio = strengths + told @ among
+    variance += (told * (strengths + with_ratio)).sum(axis=1)
+    bias_eta = with_eta(own[:, bias]) + told @ to_ratios[bias]
+    weight = at.chances[judge][1]
+    values = np.zeros_like(weight)
+    for k in range(2):
+        part = np.where(told[:, k] != 0, weight, 0.0)
+        scaled = part * with_ratio[:, k]
+        added = seen.pull(scaled)
         added[bias] = 0.0
-        added[k] = (part * (variance - with_eta[:, bias])).sum()
-        half = with_eta[:, k] - seen[bias, k] - 0.5 * gap * seen[k, k]
-        out[columns] += added + jacobian.T @ (part * half)
+        added[beta] += lean @ scaled
+        out[layout.own(judge)] += added
+        out[ratios[k]] += (part * (variance - bias_eta)).sum()
+        half = with_ratio[:, k] - to_ratios[bias, k] - 0.5 * told[:, k] * among[k, k]
+        values += part * half
+    out[layout.own(judge)] += seen.pull(values)
+    out[layout.of("beta", judge)] += lean @ values
+    out[ratios] += told.T @ values
+    return variance
+
+
+def _linear(at: Expansion, covariance: Covariance) -> Array:
+    """Sum the variances of the linear residuals."""
+    out = np.zeros(len(at.problem.gram_parts))
+    for k, (shared, own, across) in enumerate(at.problem.gram_parts):
+        out[k] = shared.data @ covariance.shared[shared.row, shared.col]
+        if own.nnz:
+            for mine, to_shared in zip(covariance.own, covariance.across, strict=True):
+                out[k] += own.data @ mine[own.row, own.col]
+                out[k] += 2 * across.data @ to_shared[across.row, across.col]
+    return out

@@ -8,9 +8,10 @@ import tarfile
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +114,7 @@ def location(name: str, *, run: str, folder: Path) -> Path:
     return folder.resolve().parents[1] / name
 
 
-def _verify_run(folder: Path) -> Verification:
+def _verify_run(folder: Path, digest_at: Callable[[Path], str] = file_digest) -> Verification:
     manifest = read_manifest(folder)
     run, made = manifest["run"], f"results/{manifest['run']}/"
     expected = _expected(manifest, folder)
@@ -124,7 +125,7 @@ def _verify_run(folder: Path) -> Verification:
         path = location(name, run=run, folder=folder)
         if not path.is_file():
             (missing if name.startswith(made) else elsewhere).append(name)
-        elif file_digest(path) != digest:
+        elif digest_at(path) != digest:
             changed.append(name)
     here = {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()}
     known = {name.removeprefix(made) for name in expected}
@@ -157,10 +158,12 @@ def _verify_archive(folder: Path) -> Verification:
     if len(runs) != 1 or not (folder / runs[0]).is_file():
         what = f"{SUMS} names no manifest that is here"
         raise ProvenanceError(what, where=str(folder), mend="unpack the whole archive anew")
-    found = _verify_run((folder / runs[0]).parent)
+    # The run's manifest and the list of the archive name most files both: each is read once.
+    digest_at = cache(file_digest)
+    found = _verify_run((folder / runs[0]).parent, digest_at)
     here = {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()} - {SUMS}
     missing = [name for name in sums if name not in here]
-    changed = [n for n, d in sums.items() if n in here and file_digest(folder / n) != d]
+    changed = [n for n, d in sums.items() if n in here and digest_at(folder / n) != d]
     return Verification(
         run=found.run,
         checked=len(sums) - len(changed) - len(missing),

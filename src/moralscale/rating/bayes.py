@@ -30,10 +30,12 @@ from scipy.sparse.csgraph import connected_components
 from moralscale import elo
 from moralscale.bradley_terry.connectivity import names
 from moralscale.bradley_terry.counts import FIRST, SECOND, TIE, Counts, count
-from moralscale.checks import check_convergence, check_sampling
+from moralscale.checks.convergence import check_convergence
+from moralscale.checks.sampling import check_sampling
 from moralscale.config import Gates, Sampler
 from moralscale.errors import GateError
 from moralscale.rating.comparisons import Comparisons
+from moralscale.sampling import by_nutpie
 
 SAMPLE_DIMS = ("chain", "draw")
 #: Judgments a contestant, and judge, from which effects are free variables themselves.
@@ -85,7 +87,7 @@ def posterior_strengths(
     """
     model = build_rating_model(comparisons, position_bias=position_bias)
     reported = [name for name in REPORTED if name in model.named_vars]
-    tree = nutpie.sample(
+    tree = by_nutpie(
         nutpie.compile_pymc_model(model, var_names=reported),
         draws=sampler.draws * sampler.thin,
         tune=sampler.tune,

@@ -74,7 +74,7 @@ class Comparisons:
         if rows.all():
             rows = slice(None)
 
-        def kept(values: NDArray | None) -> NDArray | None:
+        def kept(values: NDArray[Any] | None) -> NDArray[Any] | None:
             return None if values is None else values[rows]
 
         ends = np.concatenate([self.first_idx[rows], self.second_idx[rows]])

@@ -24,6 +24,9 @@ from moralscale.rating.orders import over_orders
 from moralscale.rating.reading import read_comparisons
 from moralscale.rating.settings import Method, Settings
 
+#: Columns of the table, and what is told of them.
+type Rated = tuple[dict[str, Any], dict[str, Any]]
+
 
 def rate(
     comparisons: str | Path | pd.DataFrame,
@@ -117,7 +120,7 @@ def _data(comparisons: Comparisons) -> dict[str, Any]:
     }
 
 
-def _by_likelihood(comparisons: Comparisons, settings: Settings) -> tuple[dict, dict]:
+def _by_likelihood(comparisons: Comparisons, settings: Settings) -> Rated:
     errors = settings.errors or (Errors.HESSIAN if comparisons.weight is None else Errors.SANDWICH)
     counts = comparisons.counts()
     estimate = maximum_likelihood(counts, position_bias=settings.position_bias, errors=errors)
@@ -157,7 +160,7 @@ def _with_se(value: float | None, se: float | None) -> dict[str, float | None] |
     return {"estimate": value, "se": None if np.isnan(se) else se}
 
 
-def _by_bayes(comparisons: Comparisons, settings: Settings) -> tuple[dict, dict]:
+def _by_bayes(comparisons: Comparisons, settings: Settings) -> Rated:
     # PyMC takes seconds to import, and the other methods do without.
     from moralscale.rating.bayes import posterior_strengths
 
@@ -176,7 +179,7 @@ def _by_bayes(comparisons: Comparisons, settings: Settings) -> tuple[dict, dict]
     )
 
 
-def _by_elo(comparisons: Comparisons, settings: Settings) -> tuple[dict, dict]:
+def _by_elo(comparisons: Comparisons, settings: Settings) -> Rated:
     if comparisons.weight is not None:
         raise JudgmentError(
             "Elo's rule knows no weights",

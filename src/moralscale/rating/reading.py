@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -204,7 +205,7 @@ class _Reader:
             raise self._fault(row, "outcome", f"unknown outcome '{word[:60]}'", mend)
         return outcome, words, codes
 
-    def _number(self, key: str) -> NDArray | None:
+    def _number(self, key: str) -> NDArray[Any] | None:
         """Read counts, whole numbers from 1 on, or weights, finite numbers above 0."""
         if not self._has(key):
             return None

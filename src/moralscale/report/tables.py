@@ -150,7 +150,9 @@ def gates(checks: pd.DataFrame) -> Table:
     return Table(["fit", "check", "quantity", "gate", "meaning", "value", "bound"], _text(rows), 5)
 
 
-def _side_by_side(by_fit: dict[str, pd.DataFrame], wanted: tuple) -> Table:
+def _side_by_side(
+    by_fit: dict[str, pd.DataFrame], wanted: tuple[tuple[str, str, str], ...]
+) -> Table:
     rows = []
     for quantity, unit, label in wanted:
         cells = {title: _cells(estimates, quantity, unit) for title, estimates in by_fit.items()}
@@ -188,5 +190,5 @@ def _general(value: float | str) -> str:
     return "-" if pd.isna(value) else f"{value:.4g}"
 
 
-def _text(rows: list[list]) -> list[list[str]]:
+def _text(rows: list[list[Any]]) -> list[list[str]]:
     return [["" if pd.isna(cell) else str(cell) for cell in row] for row in rows]

@@ -24,6 +24,7 @@ COPIED = (
     "config/priors",
     "config/prompts",
     "scenarios/scenes.csv",
+    "scenarios/scenes.fr.csv",
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -125,7 +126,7 @@ def _by_estimator(
     return joined.reset_index(drop=True)
 
 
-def _contestants(found: _Found, arenas: StudyArenas, coords: dict[str, list]) -> pd.DataFrame:
+def _contestants(found: _Found, arenas: StudyArenas, coords: dict[str, list[Any]]) -> pd.DataFrame:
     frames = []
     for arena, dim, name in (
         (Arena.SINGLE, "scene", "theta"),
@@ -158,7 +159,7 @@ def _lines(found: _Found, arenas: StudyArenas, judges: list[str]) -> pd.DataFram
 
 
 def _estimates(
-    found: _Found, arenas: StudyArenas, coords: dict[str, list], ci_prob: float
+    found: _Found, arenas: StudyArenas, coords: dict[str, list[Any]], ci_prob: float
 ) -> pd.DataFrame:
     """All analyses by the very function that the joint model's draws go through."""
     once = quantities(_dataset(found.strengths, coords), arenas.estimands)
@@ -186,7 +187,7 @@ def _estimates(
     return pd.concat(frames, ignore_index=True)
 
 
-def _dataset(strengths: Strengths, coords: dict[str, list]) -> xr.Dataset:
+def _dataset(strengths: Strengths, coords: dict[str, list[Any]]) -> xr.Dataset:
     sample = ("draw",) * (strengths.theta.ndim - 2)
     data = {
         "theta": ((*sample, "judge", "scene"), strengths.theta),

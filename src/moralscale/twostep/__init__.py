@@ -10,6 +10,7 @@ from moralscale.twostep.estimators import (
     Strengths,
     StudyArenas,
     elo_over_orders,
+    rate_all,
     study_arenas,
     together,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "bootstrap",
     "elo_over_orders",
     "lines",
+    "rate_all",
     "study_arenas",
     "together",
 ]

@@ -187,12 +187,18 @@ def mle(arenas: StudyArenas, settings: TwoStep, rng: np.random.Generator) -> Str
 
 
 def mle_split_half(arenas: StudyArenas, settings: TwoStep, rng: np.random.Generator) -> Strengths:
-    """Maximum likelihood with the slope corrected for unreliable component sums.
+    """Maximum likelihood with the slope corrected for unreliable component sums."""
+    return corrected(mle(arenas, settings, rng), arenas, settings, rng)
+
+
+def corrected(
+    found: Strengths, arenas: StudyArenas, settings: TwoStep, rng: np.random.Generator
+) -> Strengths:
+    """Correct the slope that `mle` found for unreliable component sums.
 
     Scene strengths are multiplied by the reliability of the component sums, Kelley's estimate of
     true scores, which divides the slope by it and leaves the residuals of the line as they were.
     """
-    found = mle(arenas, settings, rng)
     return replace(found, theta=reliability(arenas, settings, rng)[:, None] * found.theta)
 
 
@@ -229,6 +235,18 @@ ESTIMATORS: MappingProxyType[str, Estimator] = MappingProxyType(
         "mle_split_half": mle_split_half,
     }
 )
+
+
+def rate_all(arenas: StudyArenas, settings: TwoStep, seed: int) -> dict[str, Strengths]:
+    """Rate by every one of `ESTIMATORS`; what two of them share is done once."""
+    found: dict[str, Strengths] = {}
+    for name, estimate in ESTIMATORS.items():
+        rng = np.random.default_rng(seed)
+        if name == "mle_split_half":
+            found[name] = corrected(found["mle"], arenas, settings, rng)
+        else:
+            found[name] = estimate(arenas, settings, rng)
+    return found
 
 
 def together(data_sets: list[StudyArenas]) -> StudyArenas:

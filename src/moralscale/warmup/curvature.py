@@ -8,18 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+
+from moralscale.errors import ModelError
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 #: Step of the differences between gradients, in units of the parameters.
 STEP = 1e-4
-#: Smallest eigenvalue of a block, in units of the prior's curvature: data can be short of convex.
-FLOOR = 0.05
+#: Smallest eigenvalue of a block. The prior's curvature alone is 1 or more, but a density that is
+#: not concave everywhere can fall short of it at a draw.
+FLOOR = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +62,22 @@ class Curvature:
     local: Array
     across: Array
     shared: Array
+
+    def scaled(self, scale: Array) -> Curvature:
+        """Give the curvature over parameters that are `scale` times as wide: (size,)."""
+        own, all_ = scale[self.layout.local], scale[self.layout.shared]
+        return Curvature(
+            self.layout,
+            self.local * own[:, :, None] * own[:, None, :],
+            self.across * own[:, :, None] * all_,
+            self.shared * all_[:, None] * all_,
+        )
+
+    def without(self, left_out: NDArray[np.bool_]) -> Curvature:
+        """Give the curvature without some parameters of every judge: (local,)."""
+        kept = ~left_out
+        layout = replace(self.layout, local=self.layout.local[:, kept])
+        return Curvature(layout, self.local[:, kept][:, :, kept], self.across[:, kept], self.shared)
 
     def solver(self) -> Solver:
         """Factor it."""
@@ -109,28 +128,42 @@ class Solver:
         return out
 
 
+def average(curvatures: Sequence[Curvature]) -> Curvature:
+    """Average over curvatures of one layout."""
+    n = len(curvatures)
+    return Curvature(
+        curvatures[0].layout,
+        sum((c.local for c in curvatures[1:]), curvatures[0].local) / n,
+        sum((c.across for c in curvatures[1:]), curvatures[0].across) / n,
+        sum((c.shared for c in curvatures[1:]), curvatures[0].shared) / n,
+    )
+
+
 def measure(
-    gradient: Callable[[Array], Array], points: Sequence[Array], layout: Layout
-) -> Curvature:
-    """Measure the curvature by differences of gradients, on average over points.
+    gradient: Callable[[Array], Array], points: Sequence[Array], layout: Layout, *, threads: int
+) -> list[Curvature]:
+    """Measure the curvature at some points by differences of gradients.
 
     Parameters
     ----------
     gradient : callable
-        Gradient of the log density at a point, (size,) to (size,); called from several threads.
+        Gradient of the log density at a point, (size,) to (size,).
     points : sequence of (size,)
         Draws of the posterior: at its mode spreads would look unlike anywhere else.
     layout : Layout
+    threads : int
+        Points at a time.
+
+    Raises
+    ------
+    ModelError
+        A gradient is not a number.
     """
-    with ThreadPoolExecutor(len(points)) as threads:
-        measured = list(threads.map(lambda x: _at(gradient, x, layout), points))
-    local, across, shared = (sum(parts) / len(points) for parts in zip(*measured, strict=True))
-    return Curvature(
-        layout, (local + local.transpose(0, 2, 1)) / 2, across, (shared + shared.T) / 2
-    )
+    with ThreadPoolExecutor(min(threads, len(points))) as pool:
+        return list(pool.map(lambda x: _at(gradient, x, layout), points))
 
 
-def _at(gradient: Callable[[Array], Array], x: Array, at: Layout) -> tuple[Array, Array, Array]:
+def _at(gradient: Callable[[Array], Array], x: Array, at: Layout) -> Curvature:
     n_judges, n_local = at.local.shape
     local = np.empty((n_judges, n_local, n_local))
     across = np.empty((n_judges, n_local, len(at.shared)))
@@ -146,7 +179,13 @@ def _at(gradient: Callable[[Array], Array], x: Array, at: Layout) -> tuple[Array
     for k, place in enumerate(at.shared):
         change = column(np.array([place]))
         shared[:, k], across[:, :, k] = change[at.shared], change[at.local]
-    return local, across, shared
+    if not all(np.isfinite(part).all() for part in (local, across, shared)):
+        raise ModelError(
+            "the curvature of the posterior could not be measured at one of its draws",
+            where="sampler.coordinates",
+            mend="use `coordinates: plain`, with `tune: 1000`",
+        )
+    return Curvature(at, (local + local.transpose(0, 2, 1)) / 2, across, (shared + shared.T) / 2)
 
 
 def _inverse(block: Array) -> Array:

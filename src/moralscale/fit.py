@@ -18,7 +18,6 @@ import pandas as pd
 import pymc as pm
 import xarray as xr
 from numpy.typing import NDArray
-from pytensor.link.numba.cache import NUMBA_CACHE_PATH
 
 from moralscale.arrays import Arrays, make_arrays
 from moralscale.composition import Rule, get_rule
@@ -280,11 +279,6 @@ def save(tree: xr.DataTree, path: str | Path) -> None:
         As `fit` returns it.
     path : path
         Where to write; a file there is replaced as a whole, so that it is never half of one.
-
-    Raises
-    ------
-    ModelError
-        The disk is full, or nothing can be written there.
     """
     encoding = {
         node.path: {
@@ -302,14 +296,10 @@ def save(tree: xr.DataTree, path: str | Path) -> None:
     }
     # Through memory: HDF5 ends the process where the disk is full.
     content = tree.to_netcdf(engine="h5netcdf", encoding=encoding)
-    partial = Path(f"{path}.{os.getpid()}.partial")
+    partial = Path(f"{path}.partial")
     try:
         partial.write_bytes(content)
         os.replace(partial, path)
-    except OSError as error:
-        what = f"cannot be written: {error.strerror or error}"
-        mend = "make room, or the folder writable, and run again"
-        raise ModelError(what, where=str(path), mend=mend) from None
     finally:
         partial.unlink(missing_ok=True)
 
@@ -340,18 +330,9 @@ def load(path: str | Path) -> xr.DataTree:
     return loaded
 
 
-def _compiled_before() -> frozenset[str]:
-    """Names of what PyTensor has compiled on this machine and reads back."""
-    return frozenset(os.listdir(NUMBA_CACHE_PATH))
-
-
 def _machine(model: pm.Model, names: list[str]) -> Any:
-    started, known = time.monotonic(), _compiled_before()
+    started = time.monotonic()
     machine = nutpie.compile_pymc_model(model, var_names=names)
-    if _compiled_before() != known:
-        # What was compiled just now is inlined, and what is read back is not, which rounds otherwise:
-        # the first fit of its kind on a machine would draw other numbers than all later ones.
-        machine = nutpie.compile_pymc_model(model, var_names=names)
     seconds = time.monotonic() - started
     LOG.info("model of %d parameters compiled in %.0f s", machine.n_dim, seconds)
     return machine

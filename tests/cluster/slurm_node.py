@@ -101,9 +101,9 @@ def _find(name):
 
 
 def _start(folder, name, arguments):
-    output = (folder / f"{name}.out").open("wb")
     command = [_find(name), *arguments]
-    return subprocess.Popen(command, stdout=output, stderr=output, stdin=subprocess.DEVNULL)
+    with (folder / f"{name}.out").open("wb") as output:
+        return subprocess.Popen(command, stdout=output, stderr=output, stdin=subprocess.DEVNULL)
 
 
 def _stop(process):

@@ -41,12 +41,13 @@ def said(*command):
 
 def test_slurm_jobs_make_the_tables_that_one_machine_makes(small, tmp_path):
     folder = shutil.copytree(small, tmp_path / "project")
-    forget(folder, "journal", "judgments", "fits", "checks", "tables")
+    forget(folder, "journal", "judgments", "fits", "tables")
     done = snakemake(folder, *PROFILE, *QUICKLY, *CONFIG, "--", TARGET)
     told = done.stdout + done.stderr
     assert done.returncode == 0, told[-5000:]
-    # Two judges, judgments, fit, its numbers and checks, tables: jobs of Slurm. The gate is none.
-    assert told.count("has been submitted with SLURM jobid") == 6
+    # Two judges in one array; judgments, fit and its numbers.
+    assert told.count("Submitted array job with Snakemake IDs") == 1
+    assert told.count("has been submitted with SLURM jobid") == 3
     assert tables_of(folder) == tables_of(small)
     assert not said("squeue", "--noheader", "--states", "PENDING,RUNNING")
 

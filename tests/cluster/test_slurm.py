@@ -69,23 +69,23 @@ with job(), open_journal(sys.argv[1]) as journal:
 """
 
 
-def test_a_second_job_on_a_journal_is_refused_and_nothing_is_lost(tmp_path):
+def test_a_second_job_on_a_journal_is_refused_and_nothing_is_lost(tmp_path, monkeypatch):
     journal, held, free = (tmp_path / name for name in ("j.jsonl", "held", "free"))
-    path = f"{ROOT / 'tests'}:{os.environ.get('PYTHONPATH', '')}"
-    allocation = ["srun", "--ntasks=1", "--mem=500", f"--export=ALL,PYTHONPATH={path}"]
-    command = [*allocation, sys.executable, "-c", WRITER, str(journal)]
-    first = subprocess.Popen([*command, "0", str(held), str(free)], stderr=subprocess.PIPE)
-    end = time.monotonic() + 300
-    while not held.exists() and first.poll() is None and time.monotonic() < end:
-        time.sleep(0.1)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "tests"), prepend=os.pathsep)
+    command = ["srun", "--ntasks=1", "--mem=500", sys.executable, "-c", WRITER, str(journal)]
     second = [*command, "5", str(held), str(free)]
-    refused = subprocess.run(second, capture_output=True, text=True, check=False)
+    first = subprocess.Popen([*command, "0", str(held), str(free)])
+    try:
+        end = time.monotonic() + 300
+        while not held.exists() and first.poll() is None and time.monotonic() < end:
+            time.sleep(0.1)
+        refused = subprocess.run(second, capture_output=True, text=True, check=False)
+    finally:
+        free.touch()
+    assert first.wait(300) == 0
     assert refused.returncode == 2, refused.stderr
     assert "is writing this journal" in refused.stderr
     assert os.uname().nodename in refused.stderr
-    free.touch()
-    assert first.wait(300) == 0, first.stderr.read()
-    first.stderr.close()
     assert subprocess.run(second, check=False).returncode == 0
     found = [each["key"] for each in read_attempts(journal)]
     assert found == [attempt(number).key for number in range(10)]

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 from small_run import CONFIG, POSTERIOR, TARGET, tables_of
-from test_workflow import snakemake
+from test_workflow import ROOT, snakemake
+
+PROFILE = ("--profile", str(ROOT / "workflow/profiles/default"), *CONFIG)
 
 
 def jobs_of(folder, script):
@@ -87,11 +89,11 @@ def test_a_killed_job_and_a_killed_snakemake_leave_nothing_that_is_taken_for_a_r
         process.wait()
     # As if the job that outlived it had been killed while it wrote.
     posterior.write_bytes(b"\x89HDF\r\n\x1a\n half of a posterior")
-    locked = snakemake(judged, *CONFIG, "--", TARGET)
+    locked = snakemake(judged, *PROFILE, "--", TARGET)
     assert locked.returncode != 0
     assert "--unlock" in locked.stdout + locked.stderr
     assert snakemake(judged, *CONFIG, "--unlock").returncode == 0
-    done = snakemake(judged, *CONFIG, "--", TARGET)
+    done = snakemake(judged, *PROFILE, "--", TARGET)
     assert done.returncode == 0, done.stderr[-5000:]
     assert tables_of(judged) == tables_of(small)
 

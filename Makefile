@@ -36,13 +36,14 @@ coverage: $(READY)  ## all tests, and which lines of src none of them ran; at le
 	$(in_venv) coverage combine -q
 	$(in_venv) coverage report
 
-lint: $(READY)  ## style, types, import layers, workflow, spelling, links of the documentation
+lint: $(READY)  ## style, types, import layers, workflow, Dockerfile, spelling, links of the documentation
 	$(in_venv) ruff check .
 	$(in_venv) ruff format --check .
 	$(in_venv) mypy
 	$(in_venv) lint-imports --no-logo
 	$(in_venv) snakefmt --check Snakefile workflow
 	$(in_venv) snakemake --lint
+	$(in_venv) hadolint Dockerfile
 	$(in_venv) codespell
 	$(site)
 

@@ -27,7 +27,7 @@ PROFILE = ("--profile", str(ROOT / "workflow/profiles/slurm"))
 @pytest.fixture(scope="module", autouse=True)
 def slurm(tmp_path_factory):
     reason = why_not()
-    if reason and os.environ.get("CI"):
+    if reason and os.environ.get("CI") and os.getuid() == 0 and shutil.which("apt-get"):
         pytest.fail(f"no Slurm for its tests: {reason}")
     if reason:
         pytest.skip(reason)

@@ -7,6 +7,14 @@ Outputs: results/{run}/manifest.json, results/crates/{run}.zip.
 """
 
 
+# The manifest lists journals and logs too, which are where Snakemake runs.
+if not jobs_share_files():
+
+    localrules:
+        manifest,
+        archive,
+
+
 rule manifest:
     input:
         scenes=corpus_of,

@@ -6,7 +6,6 @@ Inputs: all of a run.
 Outputs: results/{run}/manifest.json, results/crates/{run}.zip.
 """
 
-
 # The manifest lists journals and logs too, which are where Snakemake runs.
 if not jobs_share_files():
 

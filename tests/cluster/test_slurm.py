@@ -98,7 +98,7 @@ rule hungry:
     output:
         "done.txt",
     shell:
-        "{python} -c 'import time; x = bytearray(1_400_000_000); time.sleep(6)'; touch {{output}}"
+        "{python} -c 'import time; x = bytearray(2_700_000_000); time.sleep(6)'; touch {{output}}"
 """
 
 
@@ -108,5 +108,5 @@ def test_a_job_that_was_killed_for_memory_is_sent_again_with_twice_as_much(tmp_p
     told = done.stdout + done.stderr
     assert done.returncode == 0, told[-5000:]
     assert told.count("has been submitted with SLURM jobid") == 2
-    assert "mem_mb=1000," in told
     assert "mem_mb=2000," in told
+    assert "mem_mb=4000," in told

@@ -7,8 +7,14 @@ ENV PATH=/opt/venv/bin:$PATH
 # Every package by its hash; the lock is complete, so there is nothing to resolve.
 COPY requirements.lock ./
 RUN pip install --no-deps --require-hashes -r requirements.lock
-COPY pyproject.toml README.md LICENSE ./
+# A wheel brings along the workflow and its data (tools/wheel.py).
+COPY pyproject.toml README.md LICENSE environment.yml ./
+COPY config config
+COPY examples examples
+COPY scenarios scenarios
 COPY src src
+COPY tools/wheel.py tools/wheel.py
+COPY workflow workflow
 RUN pip install --no-deps --no-build-isolation .
 
 FROM python:3.12-slim-bookworm

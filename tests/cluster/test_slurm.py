@@ -18,8 +18,8 @@ from moralscale.journal import open_journal, read_attempts
 QUICKLY = (
     "--slurm-no-account",
     *("--slurm-status-command", "squeue"),
-    *("--slurm-init-seconds-before-status-checks", "3"),
-    *("--seconds-between-status-checks", "3"),
+    *("--slurm-init-seconds-before-status-checks", "6"),
+    *("--seconds-between-status-checks", "6"),
 )
 PROFILE = ("--profile", str(ROOT / "workflow/profiles/slurm"))
 

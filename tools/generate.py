@@ -169,7 +169,8 @@ def inner(schema: Schema) -> Iterator[tuple[str, Schema]]:
 
 def target(reference: Schema) -> str:
     """Return the name of the definition that `reference` points to."""
-    return reference["$ref"].rsplit("/", 1)[-1]
+    name: str = reference["$ref"].rsplit("/", 1)[-1]
+    return name
 
 
 def key_row(key: str, value: Schema, required: bool) -> str:

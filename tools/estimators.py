@@ -37,16 +37,23 @@ def main() -> None:
 
 
 def small(tables: Path) -> str:
-    """Return the findings of the default run as Markdown tables."""
-    audit, sensitivity, alarms = (
-        pd.read_csv(tables / f"{name}.csv") for name in ("audit", "sensitivity", "false_alarms")
-    )
+    """Return how estimates follow the truth, from the default run."""
+    audit, sensitivity = (pd.read_csv(tables / f"{name}.csv") for name in ("audit", "sensitivity"))
     return "\n\n".join(
         [
             titled("Change of the estimate with true beta (`sensitivity.csv`, `by_beta`)")
             + following(sensitivity),
             titled("Mean estimate of beta, true beta 0.862 (`audit.csv`, `mean`)")
             + confounding(audit),
+        ]
+    )
+
+
+def full(tables: Path) -> str:
+    """Return errors and alarms, shares of twenty replicates or more, from the whole grid."""
+    audit, alarms = (pd.read_csv(tables / f"{name}.csv") for name in ("audit", "false_alarms"))
+    return "\n\n".join(
+        [
             titled("Errors of beta, true beta 0.862, consistency 1 (`audit.csv`)") + errors(audit),
             titled(
                 "Share of replicates whose 94% interval leaves zero out, and mean estimate in Elo "
@@ -55,12 +62,6 @@ def small(tables: Path) -> str:
             + alarmed(alarms),
         ]
     )
-
-
-def full(tables: Path) -> str:
-    """Return what the whole grid says of beta by number of judges."""
-    audit = pd.read_csv(tables / "audit.csv")
-    return titled("Errors of beta by number of judges (`audit.csv`)") + errors(audit)
 
 
 def sampled(tables: Path) -> str:

@@ -155,6 +155,26 @@ def power_table(
     return pd.DataFrame(rows)
 
 
+def check_wanted(wanted: Mapping[str, float]) -> None:
+    """Refuse widths that no interval has.
+
+    Parameters
+    ----------
+    wanted : mapping
+        Largest width by name of `TARGETS`.
+
+    Raises
+    ------
+    ModelError
+        A target is not known, or its width is not a finite number above 0.
+    """
+    for name, width in wanted.items():
+        if name not in TARGETS:
+            raise ModelError(f"unknown target '{name}'", mend=suggestion(name, TARGETS))
+        if not 0 < width < np.inf:
+            raise ModelError(f"{width:g} is no width of {name}", mend="want a number above 0")
+
+
 def needed(table: pd.DataFrame, wanted: Mapping[str, float]) -> pd.DataFrame:
     """Find the smallest design that gives every wanted width.
 
@@ -177,11 +197,10 @@ def needed(table: pd.DataFrame, wanted: Mapping[str, float]) -> pd.DataFrame:
     Raises
     ------
     ModelError
-        A target is not known, or no share reaches the widths.
+        A target or width is none (`check_wanted`), or no share reaches the widths.
     """
+    check_wanted(wanted)
     for name in wanted:
-        if name not in TARGETS:
-            raise ModelError(f"unknown target '{name}'", mend=suggestion(name, TARGETS))
         if table[name].isna().all():
             raise ModelError(f"these composites have no {name}", mend="leave it out")
     rows = []

@@ -17,11 +17,15 @@ from moralscale.errors import ConfigError
 
 
 class _UniqueKeys(yaml.SafeLoader):
-    """Refuses a key that is given twice, where YAML would silently take the last."""
+    """Refuses a key that is no word, or given twice, where YAML would silently take the last."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen: set[str] = set()
         for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise yaml.constructor.ConstructorError(
+                    problem="a key is a list or a mapping", problem_mark=key.start_mark
+                )
             if key.value in seen:
                 raise yaml.constructor.ConstructorError(
                     problem=f"key '{key.value}' is given twice", problem_mark=key.start_mark
@@ -36,8 +40,8 @@ def load_yaml(path: str | Path) -> dict[str, Any]:
     Raises
     ------
     ConfigError
-        The file is missing, is not YAML in UTF-8, gives a key twice, or holds something else than
-        a mapping.
+        The file is missing, is not YAML in UTF-8, gives a key twice, is nested too deep, or holds
+        something else than a mapping.
     """
     path = Path(path)
     try:
@@ -48,6 +52,8 @@ def load_yaml(path: str | Path) -> dict[str, Any]:
         raise ConfigError(f"cannot be read ({error.strerror})", where=str(path)) from None
     except UnicodeDecodeError:
         raise ConfigError("not valid YAML in UTF-8", where=str(path), mend="save it so") from None
+    except RecursionError:
+        raise ConfigError("nested too deep", where=str(path), mend="close the brackets") from None
     except yaml.YAMLError as error:
         line = getattr(getattr(error, "problem_mark", None), "line", None)
         place = str(path) if line is None else f"{path}, line {line + 1}"

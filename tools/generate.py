@@ -214,7 +214,7 @@ def bounds(value: Schema) -> Iterator[str]:
 
 def short(number: float) -> str:
     """Write a bound; those that come from the width of integers as powers of two."""
-    return f"{number:g}" if abs(number) < 2**31 else f"2^{math.log2(number):g}"
+    return f"{number:.10g}" if abs(number) < 2**31 else f"2^{math.log2(number):g}"
 
 
 def in_yaml(value: Any) -> str:

@@ -8,13 +8,16 @@ from pydantic import Field
 
 from moralscale.config.section import Names, Section
 
+#: More comparisons than any memory holds.
+MOST = 100_000_000
+
 
 class JudgmentCounts(Section):
     """Comparisons per arena, over all judges."""
 
-    single: int = Field(17_134, ge=0, description="Scene against scene.")
-    composite: int = Field(12_000, ge=0, description="Composite against composite.")
-    bridge: int = Field(3_000, ge=0, description="Scene against composite.")
+    single: int = Field(17_134, ge=0, le=MOST, description="Scene against scene.")
+    composite: int = Field(12_000, ge=0, le=MOST, description="Composite against composite.")
+    bridge: int = Field(3_000, ge=0, le=MOST, description="Scene against composite.")
 
 
 class Design(Section):

@@ -50,8 +50,8 @@ class Sampler(Section):
 
     backend: Literal["nutpie", "pymc"] = Field("nutpie", description="Sampler.")
     chains: int = Field(4, ge=2, le=64, description="Chains.")
-    tune: int = Field(1000, ge=10, description="Tuning iterations a chain.")
-    draws: int = Field(1000, ge=10, description="Draws kept a chain.")
+    tune: int = Field(1000, ge=10, le=1_000_000, description="Tuning iterations a chain.")
+    draws: int = Field(1000, ge=10, le=1_000_000, description="Draws kept a chain.")
     thin: int = Field(3, ge=1, le=100, description="Iterations after tuning for each draw kept.")
     target_accept: float = Field(0.8, gt=0.5, lt=1, description="Target acceptance rate of NUTS.")
     coordinates: Literal["plain", "learnt"] = Field(

@@ -21,7 +21,9 @@ class Comparing(Section):
         description="Composition rules (docs/model.md).",
     )
     prior: Name = Field("default", description="Prior file under config/priors.")
-    draws: int = Field(1000, ge=100, description="Draws of each fit that PSIS-LOO reads.")
+    draws: int = Field(
+        1000, ge=100, le=1_000_000, description="Draws of each fit that PSIS-LOO reads."
+    )
     folds: int = Field(
         5, ge=0, le=50, description="Folds of profiles that are held out; 0 for none."
     )
@@ -34,9 +36,11 @@ class Comparing(Section):
 class Calibration(Section):
     """How `snakemake calibration` simulates and fits (docs/calibration.md)."""
 
-    recovery: int = Field(120, ge=1, description="Simulated data sets for recovery with coverage.")
+    recovery: int = Field(
+        120, ge=1, le=100_000, description="Simulated data sets for recovery with coverage."
+    )
     ranks: int = Field(
-        120, ge=1, description="Simulated data sets for simulation-based calibration."
+        120, ge=1, le=100_000, description="Simulated data sets for simulation-based calibration."
     )
     per_job: int = Field(60, ge=1, description="Data sets a job, which compiles the model once.")
     rule: Name = Field("compressed", description="Composition rule.")

@@ -16,7 +16,6 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from moralscale import simulate
 from moralscale.arrays import Arrays, make_arrays
 from moralscale.composition import get_rule
 from moralscale.config import Panel, load_config, load_yaml
@@ -25,6 +24,7 @@ from moralscale.errors import ModelError, suggestion
 from moralscale.laplace import Expansion, Problem, strengths
 from moralscale.priors import Priors
 from moralscale.projections import quantities
+from moralscale.simulate import simulate_panel, spreads
 
 Array = NDArray[np.float64]
 
@@ -84,7 +84,7 @@ def expected_widths(
         )
     rng = np.random.default_rng([seed, size, round(1e6 * share)])
     judges = [f"simulated-{j:02d}" for j in range(1, panel.judges + 1)]
-    truth = simulate.simulate_panel(panel, scenes, composites, judges, seed=seed)
+    truth = simulate_panel(panel, scenes, composites, judges, seed=seed)
     table = random_pairs(counts, judges, scenes, composites, rng)
     arrays = make_arrays(table, scenes, composites, data="bridged")
     problem = Problem(arrays, priors, get_rule("compressed"))
@@ -316,19 +316,19 @@ def _planted(problem: Problem, truth: xr.Dataset, arrays: Arrays) -> tuple[Array
     sums = arrays.estimands.component_sum(truth["theta"].values)
     residual = arrays.estimands.line(sums, truth["phi"].values)[2]
     own = (residual - residual.mean(axis=0)).std()
-    spreads = {
-        "judge_sd": simulate.JUDGE_SD,
+    planted = {
+        "judge_sd": spreads.JUDGE_SD,
         "composite_sd": max(own, 0.02),
-        "scene_sd": simulate.SCENE_SD,
-        "intensity_slope_sd": simulate.FOUNDATION_SLOPE_SD,
-        "cell_sd": simulate.CELL_SD,
-        "consistency_sd": simulate.CONSISTENCY_SD,
-        "profile_sd": simulate.PROFILE_SD,
-        "gamma_judge_sd": simulate.FOUNDATION_JUDGE_SD,
-        "beta_sd": simulate.SLOPE_SD,
-        "position_bias_sd": simulate.POSITION_SD,
-        "alpha_sd": simulate.INTERCEPT_SD,
+        "scene_sd": spreads.SCENE_SD,
+        "intensity_slope_sd": spreads.FOUNDATION_SLOPE_SD,
+        "cell_sd": spreads.CELL_SD,
+        "consistency_sd": spreads.CONSISTENCY_SD,
+        "profile_sd": spreads.PROFILE_SD,
+        "gamma_judge_sd": spreads.FOUNDATION_JUDGE_SD,
+        "beta_sd": spreads.SLOPE_SD,
+        "position_bias_sd": spreads.POSITION_SD,
+        "alpha_sd": spreads.INTERCEPT_SD,
     }
     typical = [prior.typical for prior in problem.spread_priors]
-    known = [spreads.get(k, v) for k, v in zip(problem.spreads, typical, strict=True)]
+    known = [planted.get(k, v) for k, v in zip(problem.spreads, typical, strict=True)]
     return x, np.log(known)

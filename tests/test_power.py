@@ -13,14 +13,13 @@ from moralscale.errors import ModelError
 from moralscale.figures import POWER
 from moralscale.laplace import Problem, solve
 from moralscale.power import (
-    LENGTH,
-    arena_counts,
     expected_widths,
     needed,
     power_table,
     random_pairs,
     usd_a_judgment,
 )
+from moralscale.power.widths import LENGTH, arena_counts
 from moralscale.priors import load_priors
 from moralscale.projections import quantities
 

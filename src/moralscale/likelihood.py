@@ -202,4 +202,5 @@ def replicate(
     chance = outcome_probability(draws, arrays, options, rows)
     passed = np.cumsum(chance[..., :-1], axis=-1)
     uniform: Any = rng.random(chance.shape[:2])
-    return (uniform[..., None] >= passed).sum(axis=-1).astype(np.int8)
+    outcomes: NDArray[np.int8] = (uniform[..., None] >= passed).sum(axis=-1).astype(np.int8)
+    return outcomes

@@ -30,7 +30,8 @@ def by_nutpie(machine: Any, **settings: Any) -> xr.DataTree:
     """
     running = nutpie.sample(machine, blocking=False, **settings)
     try:
-        return running.wait()
+        tree: xr.DataTree = running.wait()
+        return tree
     except BaseException:
         running.cancel()
         raise
@@ -53,7 +54,7 @@ def by_pymc(model: pm.Model, *, draws: int, chains: int, **settings: Any) -> xr.
         Sampling was interrupted.
     """
     with model:
-        tree = pm.sample(draws=draws, chains=chains, nuts_sampler="pymc", **settings)
+        tree: xr.DataTree = pm.sample(draws=draws, chains=chains, nuts_sampler="pymc", **settings)
     sizes = tree["posterior"].sizes
     if (sizes["chain"], sizes["draw"]) != (chains, draws):
         raise KeyboardInterrupt

@@ -31,7 +31,7 @@ class Design(Section):
     pairing: Literal["balanced", "information"] = Field(
         "balanced",
         description="`balanced`: opponents at random. `information`: opponents near in intensity, "
-        "where outcomes are open; see docs/estimators.md for what that does to reliability.",
+        "where outcomes are open; see docs/power.md for what that does to reliability.",
     )
     prompts: Names = Field(
         ("trolley",),

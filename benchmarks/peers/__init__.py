@@ -50,7 +50,8 @@ class Sampled:
     packages : tuple of str
         Packages whose versions matter.
     compiled, sampled : Spent
-        Time to build or compile, and to tune and sample.
+        Time to build or compile, and to tune and sample. Processor time of compilations that
+        happen while sampling counts as that of sampling.
     draws : Dataset
         Dims chain and draw first.
     complete : bool

@@ -7,12 +7,15 @@ project keeps.
 
 from __future__ import annotations
 
+import os
+import re
 import resource
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
+from pathlib import Path
 
 import xarray as xr
 
@@ -109,12 +112,29 @@ def run(name: str, arrays: Arrays, priors: Priors, *, seed: int, cores: int) -> 
 
 
 def cpu_seconds() -> float:
-    """Processor time of this process and of those that it has waited for, s."""
+    """Processor time of this process and its children, s."""
     kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    return sum(used.ru_utime + used.ru_stime for used in map(resource.getrusage, kinds))
+    waited = sum(used.ru_utime + used.ru_stime for used in map(resource.getrusage, kinds))
+    tick = os.sysconf("SC_CLK_TCK")
+    return waited + sum(sum(map(int, stat.split()[11:13])) for stat in _children("stat")) / tick
 
 
 def peak_memory() -> float:
-    """Most memory that this process or one that it has waited for held, MB."""
+    """Most memory that the largest of this process and its children held, MB."""
     kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    return max(resource.getrusage(kind).ru_maxrss for kind in kinds) / 1024
+    peaks = [resource.getrusage(kind).ru_maxrss for kind in kinds]
+    peaks += [int(found[1]) for s in _children("status") if (found := _PEAK.search(s))]
+    return max(peaks) / 1024
+
+
+_PEAK = re.compile(r"VmHWM:\s+(\d+) kB")
+
+
+def _children(file: str) -> Iterator[str]:
+    """Read what the system says of children that are still there; after their names."""
+    for task in Path("/proc/self/task").iterdir():
+        for pid in (task / "children").read_text().split():
+            try:
+                yield Path(f"/proc/{pid}", file).read_text().rpartition(") ")[2]
+            except FileNotFoundError:  # it ended meanwhile, and is among those waited for
+                continue

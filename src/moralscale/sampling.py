@@ -12,6 +12,8 @@ import nutpie
 import pymc as pm
 import xarray as xr
 
+from moralscale.errors import ModelError
+
 
 def by_nutpie(machine: Any, **settings: Any) -> xr.DataTree:
     """Sample what nutpie compiled, all of it or nothing.
@@ -58,3 +60,42 @@ def by_pymc(model: pm.Model, *, draws: int, chains: int, **settings: Any) -> xr.
     if (sizes["chain"], sizes["draw"]) != (chains, draws):
         raise KeyboardInterrupt
     return tree
+
+
+def by_numpyro(model: pm.Model, *, chains: int, **settings: Any) -> xr.DataTree:
+    """Sample by NumPyro, on the devices that JAX finds: GPUs where there are any.
+
+    Chains have a device each where there are enough, and else share one, step by step.
+
+    Parameters
+    ----------
+    model : Model
+    chains : int
+        Chains.
+    **settings
+        As of `pymc.sample`.
+
+    Raises
+    ------
+    ModelError
+        JAX or NumPyro is not installed.
+    """
+    try:
+        import jax
+        import numpyro  # noqa: F401
+    except ImportError as error:
+        raise ModelError(
+            f"the package '{error.name}' is not installed",
+            where="sampler.backend",
+            mend="pip install 'moralscale[jax]', or use `backend: nutpie`",
+        ) from None
+    method = "parallel" if jax.local_device_count() >= chains else "vectorized"
+    with model:
+        return pm.sample(
+            chains=chains,
+            nuts_sampler="numpyro",
+            nuts_sampler_kwargs={"chain_method": method},
+            progressbar=False,
+            compute_convergence_checks=False,
+            **settings,
+        )

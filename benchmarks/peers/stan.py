@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import logging
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from scipy.linalg import null_space
 from moralscale.arrays import Arrays
 from moralscale.estimands import zero_sum_basis
 from moralscale.priors import Priors
-from peers import CHAINS, DRAWS, TUNE, Sampled
+from peers import CHAINS, DRAWS, TUNE, Sampled, Spent
 
 PROGRAM = Path(__file__).with_name("bradley_terry.stan")
 SPREADS = (
@@ -29,17 +31,30 @@ RATIOS = ("composite_consistency", "bridge_consistency")
 
 
 def run(arrays: Arrays, priors: Priors, *, seed: int, cores: int) -> Sampled:
-    """Build the program anew and sample it; pystan gives each chain a process."""
+    """Sample the program; pystan gives each chain a process."""
     logging.getLogger("httpstan").setLevel(logging.ERROR)
     result = Sampled(f"{CHAINS} x ({TUNE} + {DRAWS})", ("pystan", "httpstan"))
-    program, data = PROGRAM.read_text(), data_of(arrays, priors)
-    httpstan.cache.delete_model_directory(httpstan.models.calculate_model_name(program))
-    with result.compiled.counted():
-        built = stan.build(program, data=data, random_seed=seed)
+    built, result.compiled = build(data_of(arrays, priors), seed)
     with result.sampled.counted():
         fit = built.sample(num_chains=CHAINS, num_warmup=TUNE, num_samples=DRAWS)
     result.draws = draws_of(fit, arrays)
     return result
+
+
+def build(data: dict[str, Any], seed: int) -> tuple[Any, Spent]:
+    """Build the program, or take it from pystan's cache with the time that it took then."""
+    program = PROGRAM.read_text()
+    name = httpstan.models.calculate_model_name(program)
+    noted = Path(httpstan.cache.model_directory(name), "build.json")
+    if not noted.exists():
+        httpstan.cache.delete_model_directory(name)
+    spent = Spent()
+    with spent.counted():
+        built = stan.build(program, data=data, random_seed=seed)
+    if noted.exists():
+        return built, Spent(**json.loads(noted.read_text()))
+    noted.write_text(json.dumps(asdict(spent)))
+    return built, spent
 
 
 def data_of(arrays: Arrays, priors: Priors) -> dict[str, Any]:

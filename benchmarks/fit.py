@@ -1,6 +1,6 @@
 """The study's posterior through this project and its peers: how fast each gives effective draws.
 
-    python benchmarks/fit.py [--runs 2] [--peers ours nutpie ...] [--write]
+    python benchmarks/fit.py [--runs 2] [--peers ours nutpie ...] [--iterations 500] [--write]
 
 Every run is a process of its own and leaves a file in ``build/benchmarks/fit``; one that is there
 is not run again. Peers take turns, so that the runs of a round are neighbours in time. The table
@@ -39,22 +39,28 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=2, help="runs of each peer")
     parser.add_argument("--peers", nargs="*", default=list(peers.PEERS), choices=peers.PEERS)
+    parser.add_argument(
+        "--iterations", type=int, default=500, help="tuning, and draws, of each chain of the peers"
+    )
     parser.add_argument("--write", action="store_true", help="write fit.csv and fit.md")
     given = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
     for k in range(given.runs):
         for name in given.peers:
             if not (FOLDER / f"{name}-{k}.json").exists():
-                apart(name, k)
+                apart(name, k, given.iterations)
+    if not (FOLDER / "ours-0.json").exists():
+        raise SystemExit("nothing to compare with: run `ours` too")
     table = print_table(FOLDER)
     if given.write:
         write_table(table, FOLDER)
 
 
-def apart(name: str, k: int) -> None:
+def apart(name: str, k: int, iterations: int) -> None:
     """Run a peer in a process of its own; one that is not installed is named and passed over."""
     print(f"{peers.PEERS[name].title}, run {k + 1}", flush=True)
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
+    fixed = {"OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
+    environment = os.environ | fixed | {"BENCHMARK_ITERATIONS": str(iterations)}
     done = subprocess.run([sys.executable, __file__, "--one", name, str(k)], env=environment)
     if done.returncode == NOT_INSTALLED:
         print(f"{peers.PEERS[name].title}: not installed", flush=True)

@@ -23,7 +23,8 @@ from moralscale.arrays import Arrays
 from moralscale.priors import Priors
 
 #: Chains, tuning iterations and draws of a chain, of every peer.
-CHAINS, TUNE, DRAWS = 2, 500, 500
+CHAINS = 2
+TUNE = DRAWS = int(os.environ.get("BENCHMARK_ITERATIONS", "500"))
 
 
 @dataclass

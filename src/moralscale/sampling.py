@@ -73,7 +73,7 @@ def by_numpyro(model: pm.Model, *, chains: int, **settings: Any) -> xr.DataTree:
     chains : int
         Chains.
     **settings
-        As of `pymc.sample`.
+        As of `pymc.sampling.jax.sample_numpyro_nuts`.
 
     Raises
     ------
@@ -83,19 +83,19 @@ def by_numpyro(model: pm.Model, *, chains: int, **settings: Any) -> xr.DataTree:
     try:
         import jax
         import numpyro  # noqa: F401
+        from pymc.sampling.jax import sample_numpyro_nuts
     except ImportError as error:
         raise ModelError(
             f"the package '{error.name}' is not installed",
             where="sampler.backend",
             mend="pip install 'moralscale[jax]', or use `backend: nutpie`",
         ) from None
-    method = "parallel" if jax.local_device_count() >= chains else "vectorized"
-    with model:
-        return pm.sample(
-            chains=chains,
-            nuts_sampler="numpyro",
-            nuts_sampler_kwargs={"chain_method": method},
-            progressbar=False,
-            compute_convergence_checks=False,
-            **settings,
-        )
+    method: Any = "parallel" if jax.local_device_count() >= chains else "vectorized"
+    return sample_numpyro_nuts(
+        model=model,
+        chains=chains,
+        chain_method=method,
+        progressbar=False,
+        compute_convergence_checks=False,
+        **settings,
+    )

@@ -108,7 +108,9 @@ def draw(table: pd.DataFrame) -> Figure:
         left.plot(rows["judgments"], rows[name], mark, color=colour, ms=3.5, label=label)
     _logarithmic(left, "judgments")
     left.legend()
-    across = table[table["axis"] == "panel"]
+    # The study among them: it is a point of the other axis.
+    a_judge = table["judgments"] / table["judges"]
+    across = table[~table["counted"] & a_judge.between(3180, 3250)]
     right.plot(across["parameters"], across["gradient_ms"], "o", color=style.BLUE, ms=4)
     for row in across.itertuples():
         right.annotate(

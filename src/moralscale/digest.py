@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 # Found as files: importing a module to find its source would run it.
@@ -25,11 +26,14 @@ def code_digest(*modules: str) -> str:
         16 hex digits that change when any of the sources does.
     """
     sources: dict[str, bytes] = {}
-    waiting = list(modules)
+    waiting, seen = list(modules), set()
     while waiting:
         name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
         path = _source(name)
-        if name in sources or path is None:
+        if path is None:
             continue
         source = path.read_bytes()
         waiting += _imports(source)
@@ -73,11 +77,13 @@ def _data_files(source: Path) -> Iterator[bytes]:
                 yield path.read_bytes()
 
 
-def _imports(source: bytes) -> list[str]:
+@cache
+def _imports(source: bytes) -> tuple[str, ...]:
+    """Names that a source imports of this package; one source is in the digests of many rules."""
     found = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ImportFrom) and node.module:
             found += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
         elif isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
-    return [name for name in found if name.split(".")[0] == "moralscale"]
+    return tuple(name for name in found if name.split(".")[0] == "moralscale")

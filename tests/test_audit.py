@@ -156,7 +156,14 @@ def test_laplace_is_held_against_nuts_on_the_same_judgments():
 
 
 def test_grid_has_each_cell_once_with_and_without_a_bridge():
-    settings = Audit(betas=(0.6, 0.862), consistencies=(1.0, 0.7), battles=(5, 15), judges=(4, 3))
+    settings = Audit(
+        betas=(0.6, 0.862),
+        consistencies=(1.0, 0.7),
+        battles=(5, 15),
+        judges=(4, 3),
+        flips=0.2,
+        share_replicates=FEWEST,
+    )
     cells = grid(settings)
     assert len({cell.name for cell in cells}) == len(cells)
     assert {cell.bridge > 0 for cell in cells} == {True, False}

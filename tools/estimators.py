@@ -1,9 +1,10 @@
-"""Write the numbers of docs/estimators.md from the tables of an audit.
+"""Write the numbers of docs/estimators.md and docs/laplace.md from the tables of an audit.
 
 python tools/estimators.py [results]
 
-The block ``audit`` comes from ``results/audit/tables`` (the default run), the block ``audit-full``
-from ``results/audit-full/tables`` (``snakemake audit``); one that is not there is left as it is.
+The block ``audit`` comes from ``results/audit/tables`` (the default run), ``audit-full`` and
+``laplace`` from ``results/audit-full/tables`` (``snakemake audit``); one whose tables are not there
+is left as it is.
 """
 
 from __future__ import annotations
@@ -21,29 +22,38 @@ MIDDLE = {"true_beta": 0.862, "composite_consistency": 1.0, "battles_per_item": 
 
 
 def main() -> None:
-    """Replace the generated blocks of the page."""
+    """Replace the generated blocks of the pages."""
     results = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "results")
-    page = ROOT / "docs/estimators.md"
-    text = page.read_text(encoding="utf-8")
-    for name, block in (("audit", small), ("audit-full", full)):
-        tables = results / name / "tables"
+    for page, block, audit, write in (
+        ("estimators", "audit", "audit", small),
+        ("estimators", "audit-full", "audit-full", full),
+        ("laplace", "laplace", "audit-full", sampled),
+    ):
+        tables, path = results / audit / "tables", ROOT / f"docs/{page}.md"
         if (tables / "audit.csv").exists():
-            text = between_markers(text, name, block(tables))
-            print(f"{page.relative_to(ROOT)}: {name} from {tables}")
-    page.write_text(text, encoding="utf-8")
+            text = path.read_text(encoding="utf-8")
+            path.write_text(between_markers(text, block, write(tables)), encoding="utf-8")
+            print(f"{path.relative_to(ROOT)}: {block} from {tables}")
 
 
 def small(tables: Path) -> str:
-    """Return the findings of the default run as Markdown tables."""
-    audit, sensitivity, alarms = (
-        pd.read_csv(tables / f"{name}.csv") for name in ("audit", "sensitivity", "false_alarms")
-    )
+    """Return how estimates follow the truth, from the default run."""
+    audit, sensitivity = (pd.read_csv(tables / f"{name}.csv") for name in ("audit", "sensitivity"))
     return "\n\n".join(
         [
             titled("Change of the estimate with true beta (`sensitivity.csv`, `by_beta`)")
             + following(sensitivity),
             titled("Mean estimate of beta, true beta 0.862 (`audit.csv`, `mean`)")
             + confounding(audit),
+        ]
+    )
+
+
+def full(tables: Path) -> str:
+    """Return errors and alarms, shares of twenty replicates or more, from the whole grid."""
+    audit, alarms = (pd.read_csv(tables / f"{name}.csv") for name in ("audit", "false_alarms"))
+    return "\n\n".join(
+        [
             titled("Errors of beta, true beta 0.862, consistency 1 (`audit.csv`)") + errors(audit),
             titled(
                 "Share of replicates whose 94% interval leaves zero out, and mean estimate in Elo "
@@ -54,16 +64,10 @@ def small(tables: Path) -> str:
     )
 
 
-def full(tables: Path) -> str:
-    """Return what the whole grid adds as Markdown tables."""
-    audit, laplace = (pd.read_csv(tables / f"{name}.csv") for name in ("audit", "laplace"))
-    return "\n\n".join(
-        [
-            titled("Errors of beta by number of judges (`audit.csv`)") + errors(audit),
-            titled("Laplace against NUTS on the same judgments (`laplace.csv`)")
-            + markdown(laplace.round(2)),
-        ]
-    )
+def sampled(tables: Path) -> str:
+    """Return Laplace against NUTS."""
+    laplace = pd.read_csv(tables / "laplace.csv").round(2)
+    return titled("Laplace against NUTS on the same judgments (`laplace.csv`)") + markdown(laplace)
 
 
 def following(sensitivity: pd.DataFrame) -> str:

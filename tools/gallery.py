@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 from PIL import Image
 
-from moralscale.figures import AUDIT, CROSS_RUN, FIGURES, OF_RUN, SENSITIVITY, TABLED
+from moralscale.figures import AUDIT, CROSS_RUN, FIGURES, OF_RUN, POWER, SENSITIVITY, TABLED
 from moralscale.figures.missingness import any_missing
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -43,6 +43,11 @@ SECTIONS = (
     ("Of several runs", CROSS_RUN, "results/comparison/**/{name}*.png"),
     ("Of a sensitivity analysis", SENSITIVITY, "results/*/figures/sensitivity/{name}*.png"),
     ("Of an estimator audit", AUDIT, "results/audit/figures/{name}*.png"),
+    (
+        "Of designs (`moralscale power --figure results/power`)",
+        {"power": POWER},
+        "results/{name}*.png",
+    ),
     ("Of checks, of rules side by side, and of the calibration", TABLED, ""),
 )
 #: Where pictures of the last section are.

@@ -3,7 +3,7 @@
 Widths come from the expected (Fisher) information of the joint model at planted judges, with the
 spreads known: no answer is drawn and nothing is fitted, so a design takes about a second. Where
 spreads have to be learned from few judgments, these widths are too narrow. Pairs at random stand
-for the schedule. docs/estimators.md holds these widths against simulated fits.
+for the schedule. docs/power.md holds these widths against simulated fits.
 """
 
 from __future__ import annotations

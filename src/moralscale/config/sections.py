@@ -510,15 +510,18 @@ class Audit(Section):
     anchoring: float = Field(35.0, description="Anchoring contrast to detect, Elo.")
     residual: float = Field(9.58, description="Residual of loyalty to detect, Elo.")
     flips: float = Field(
-        0.2, ge=0, le=1, description="Share of intensity labels off by one step, where any are."
+        0.0,
+        ge=0,
+        le=1,
+        description="Share of intensity labels off by one step, in cells of their own.",
     )
     replicates: int = Field(50, ge=2, description="Replicates of the two-step estimators.")
     joint_replicates: int = Field(3, ge=0, description="Replicates of the joint estimator.")
     share_replicates: int = Field(
-        20,
+        3,
         ge=0,
         description="The same where shares are reported: coverage in the middle of the grid and "
-        "by number of judges, alarms where effects are planted or looked for.",
+        "by number of judges, alarms where effects are planted or looked for. None below 20.",
     )
     nuts_replicates: int = Field(
         0, ge=0, description="Replicates by NUTS, in the middle and by number of judges."
@@ -533,7 +536,9 @@ FULL_AUDIT = Audit(
     battles=(5, 10, 15, 30, 60, 150),
     noises=(0.5, 2.0),
     judges=(10, 3, 5),
+    flips=0.2,
     joint_replicates=2,
+    share_replicates=20,
     nuts_replicates=2,
 )
 

@@ -4,7 +4,7 @@ Spreads maximise their marginal density, from which the Gaussian integrates stre
 and Clayton 1993; Kristensen et al. 2016). Parameters sit where the *expected* gradient is zero, to
 first order (`moralscale.laplace.skew`), and not at their joint mode: slopes multiply strengths that
 are themselves uncertain, and the joint mode is off by several posterior sds in beta (measured:
-docs/estimators.md).
+docs/laplace.md).
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ import pandas as pd
 
 from moralscale.figures import AUDIT, TABLED
 from moralscale.figures.sensitivity import OVERLAY, TORNADO
+from moralscale.figures.slopes import NAMES
 from moralscale.printing import number
 from moralscale.report.inputs import ReportInputs
 from moralscale.report.tables import Table
@@ -25,13 +26,7 @@ CAPTIONS: Mapping[str, str] = MappingProxyType(
 )
 #: Methods of `compare.rank`, for readers.
 METHODS = {"loo": "judgments left out (PSIS-LOO)", "kfold": "profiles held out"}
-_ESTIMATORS = {
-    "elo": "Elo, two steps",
-    "mle": "maximum likelihood, two steps",
-    "mle_split_half": "the same, corrected for reliability",
-    "joint_laplace": "joint, Laplace",
-    "joint_nuts": "joint, NUTS",
-}
+_ESTIMATORS = {**NAMES, "joint_laplace": "joint, Laplace", "joint_nuts": "joint, NUTS"}
 
 
 @dataclass(frozen=True)
@@ -181,15 +176,22 @@ def _audit(found: Mapping[str, pd.DataFrame]) -> Further:
 
 def _any(table: pd.DataFrame) -> Table:
     """Print a table whose columns this module does not know, words first."""
-    names = list(map(str, table))
-    boolean, numbers = pd.api.types.is_bool_dtype, pd.api.types.is_numeric_dtype
-    numeric = [n for n in names if numbers(table[n].dtype) and not boolean(table[n].dtype)]
-    words = [name for name in names if name not in numeric]
-    rows = [
-        [_word(row[name]) for name in words] + [_significant(row[name]) for name in numeric]
-        for _, row in table.iterrows()
-    ]
+    read = {str(name): _numbers(table[name]) for name in table}
+    numeric = [name for name, values in read.items() if values is not None]
+    words = [name for name in read if name not in numeric]
+    columns = [map(_word, table[name]) for name in words]
+    columns += [map(_significant, values) for values in read.values() if values is not None]
+    rows = [list(row) for row in zip(*columns, strict=True)]
     return Table([name.replace("_", " ") for name in [*words, *numeric]], rows, len(words))
+
+
+def _numbers(column: pd.Series) -> pd.Series | None:
+    """Read a column as numbers, nothing as missing; None where it holds words."""
+    if pd.api.types.is_bool_dtype(column.dtype):
+        return None
+    said = column.where(column.astype(str) != "")
+    numbers = pd.to_numeric(said, errors="coerce")
+    return None if numbers.isna().gt(said.isna()).any() else numbers
 
 
 def _word(value: object) -> str:

@@ -96,7 +96,7 @@ class Peer:
 
 PEERS = {
     "ours": Peer("this project, as config/config.yaml asks", "project", "config"),
-    "ours-short": Peer("this project, as many iterations as the others", "project", "short"),
+    "ours-short": Peer("this project, two shorter chains", "project", "short"),
     "ours-plain": Peer("this project, `coordinates: plain`", "project", "plain"),
     "nutpie": Peer("plain PyMC through nutpie", "plain", "nutpie"),
     "numpyro": Peer("plain PyMC through NumPyro", "plain", "numpyro"),

@@ -63,9 +63,13 @@ def main() -> None:
 def points() -> list[tuple[str, tuple[int, int, int, int]]]:
     """All points: axis, and judges, scenes, judgments, whether repeats are counted."""
     along = [(JUDGES, SCENES, STUDY * k, 0) for k in TIMES]
-    along += [(JUDGES, SCENES, STUDY * k, 1) for k in COUNTED]
+    counted = [(JUDGES, SCENES, STUDY * k, 1) for k in COUNTED]
     across = [(judges, scenes, STUDY * judges // JUDGES, 0) for judges, scenes in PANELS]
-    return [("judgments", point) for point in along] + [("panel", point) for point in across]
+    return [
+        *(("judgments", point) for point in along),
+        *(("panel", point) for point in across),
+        *(("judgments", point) for point in counted),
+    ]
 
 
 def one(axis: str, judges: int, scenes: int, judgments: int, counted: bool) -> dict[str, Any]:

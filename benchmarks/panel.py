@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -101,14 +101,7 @@ def answered(
     truth = simulate_panel(panel, scenes, composites, judges, seed=seed)
     asked = comparisons.assign(outcome=str(VERDICTS[0]))
     arrays = make_arrays(asked, scenes, composites, data="bridged")
-    outcome = replicate(truth, arrays, None, np.random.default_rng(seed))[0]
-    verdicts = np.array([str(verdict) for verdict in VERDICTS], dtype=object)
-    return make_arrays(asked.assign(outcome=verdicts[outcome]), scenes, composites, data="bridged")
-
-
-def sizes_of(arrays: Arrays) -> Mapping[str, int]:
-    """Count judgments, judges, scenes and composites."""
-    names = ("judge", "scene", "composite")
-    return {"judgments": len(arrays.outcome)} | {
-        f"{name}s": len(arrays.coords[name]) for name in names
-    }
+    rng, n = np.random.default_rng(seed), len(arrays.outcome)
+    blocks = [slice(k, k + 100_000) for k in range(0, n, 100_000)]
+    outcome = np.concatenate([replicate(truth, arrays, None, rng, rows)[0] for rows in blocks])
+    return replace(arrays, outcome=outcome)

@@ -114,19 +114,24 @@ def draw(table: pd.DataFrame) -> Figure:
     right.plot(across["parameters"], across["gradient_ms"], "o", color=style.BLUE, ms=4)
     for row in across.itertuples():
         right.annotate(
-            f"{row.judges} x {row.scenes}",
+            f"{row.judges} \N{MULTIPLICATION SIGN} {row.scenes}",
             (row.parameters, row.gradient_ms),
             xytext=(-4, 4),
             textcoords="offset points",
             ha="right",
             fontsize=6.5,
         )
-    _logarithmic(right, "parameters (judges x scenes at the points)")
+    right.set_xlim(1_500, 200_000)
+    right.set_ylim(0.2, 20)
+    _logarithmic(right, "parameters (judges \N{MULTIPLICATION SIGN} scenes at the points)")
     return figure
 
 
 def _logarithmic(ax: Axes, label: str) -> None:
     ax.set_xscale("log")
     ax.set_yscale("log")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter("{x:,g}")
+        axis.set_minor_formatter("")
     ax.set_xlabel(label)
     ax.set_ylabel("gradient, ms")

@@ -21,7 +21,7 @@ FROM python:3.12-slim-bookworm
 # nutpie compiles models with numba; git would add the commit to manifests, and is not in the image.
 RUN useradd --create-home --uid 1000 moralscale
 COPY --from=build /opt/venv /opt/venv
-WORKDIR /home/moralscale/project
+WORKDIR /project
 COPY --chown=moralscale Snakefile pyproject.toml requirements.lock environment.yml ./
 COPY --chown=moralscale config config
 COPY --chown=moralscale scenarios scenarios
@@ -30,6 +30,6 @@ COPY --chown=moralscale workflow workflow
 RUN mkdir results && chown moralscale:moralscale . results
 USER 1000
 ENV PATH=/opt/venv/bin:$PATH PYTHONHASHSEED=0
-# Results outlive the container in a volume: -v "$PWD/results:/home/moralscale/project/results".
-VOLUME /home/moralscale/project/results
+# Results outlive the container in a volume: -v "$PWD/results:/project/results".
+VOLUME /project/results
 ENTRYPOINT ["snakemake", "--profile", "workflow/profiles/default"]

@@ -4,6 +4,7 @@
 PYTEST_ARGS ?= -n 2 --dist loadfile
 READY := .venv/.ready
 READY_LOCAL := .venv/.ready-local
+READY_BENCH := .venv/.ready-bench
 in_venv := PATH="$(CURDIR)/.venv/bin:$$PATH"
 # A broken link, anchor or docstring is a warning, and a warning an error.
 site = $(in_venv) sphinx-build -q -W --keep-going -c docs -d build/doctrees . build/site
@@ -15,7 +16,7 @@ ifneq ($(works),True)
 $(shell rm -f $(READY))
 endif
 
-.PHONY: help reproduce local test coverage lint docs dist environment generate lock clean
+.PHONY: help reproduce local test coverage bench lint docs dist environment generate lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1:/p' Makefile | awk -F: '{printf "make %-12s %s\n", $$1, $$2}'
@@ -35,6 +36,10 @@ coverage: $(READY)  ## all tests, and which lines of src none of them ran; at le
 	$(in_venv) PYTHONHASHSEED=0 coverage run -m pytest $(PYTEST_ARGS)
 	$(in_venv) coverage combine -q
 	$(in_venv) coverage report
+
+bench: $(READY) $(READY_BENCH)  ## the study's posterior, and rating, by this project and by others; an hour
+	$(in_venv) python benchmarks/fit.py --write
+	$(in_venv) python benchmarks/rate_peers.py --write
 
 lint: $(READY)  ## style, types, import layers, workflow, Dockerfile, spelling, links of the documentation
 	$(in_venv) ruff check .
@@ -63,6 +68,9 @@ $(READY): requirements.lock pyproject.toml
 $(READY_LOCAL): requirements-local.lock $(READY)
 	@.venv/bin/python tools/environment.py local
 
+$(READY_BENCH): requirements-benchmarks.lock $(READY)
+	@.venv/bin/python tools/environment.py benchmarks
+
 generate: $(READY)  ## environment.yml, workflow/schemas and the tables of config/README.md
 	$(in_venv) python tools/generate.py
 
@@ -75,6 +83,7 @@ lock:  ## pin packages anew after a change of dependencies (UPGRADE=--upgrade: t
 	@python=$$(PYTHON="$(PYTHON)" sh .ci/find-python) && "$$python" -m venv --clear $(lock_venv)
 	@$(lock_venv)/bin/python -m pip -qq install uv
 	$(compile) $(UPGRADE) pyproject.toml --group dev -o requirements.lock
+	$(compile) $(UPGRADE) --group benchmarks -c requirements.lock -o requirements-benchmarks.lock
 	$(compile) $(UPGRADE) --group local --no-deps -o requirements-local.lock
 	@rm -rf $(lock_venv)
 

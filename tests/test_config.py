@@ -148,7 +148,11 @@ def test_a_run_knows_its_judges_and_their_origin(default, project):
         ("panels/compressed/convergence", 1.0, "panels.compressed.convergence: input should be l"),
         ("panels/compressed/judges", 0, "panels.compressed.judges: input should be greater"),
         ("sampler/chains", 1, "sampler.chains: input should be greater than or equal to 2"),
-        ("sampler/backend", "stan", "sampler.backend: input should be 'nutpie' or 'pymc'"),
+        (
+            "sampler/backend",
+            "stan",
+            "sampler.backend: input should be 'nutpie', 'pymc' or 'numpyro'",
+        ),
         ("fits/data", ["studyy"], "fits.data.0: input should be 'study' or 'bridged'"),
         ("fits/rules", [], "fits.rules: list should have at least 1 item"),
         ("reporting/ci_prob", 94, "reporting.ci_prob: input should be less than 1 (given: 94)"),

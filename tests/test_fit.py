@@ -19,6 +19,7 @@ from moralscale.fit import load, save
 from moralscale.model import REPORTED
 from moralscale.priors import load_priors
 from moralscale.records import BetaMeaning
+from moralscale.warmup.density import Density
 
 SAMPLER = Sampler(backend="nutpie", chains=2, tune=150, draws=60, target_accept=0.85)
 RAW = ("_z", "log__", "zerosum__")
@@ -71,6 +72,22 @@ def test_a_fit_keeps_the_reported_quantities_and_no_raw_ones(tree, arrays):
     for dim in ("judge", "scene", "composite", "foundation", "config"):
         assert [str(v) for v in posterior[dim].values] == list(arrays.coords[dim])
     np.testing.assert_allclose(posterior["theta"].sum("scene"), 0, atol=1e-9)
+
+
+def test_jax_reads_the_same_density(compiled):
+    """What `backend: numpyro` samples; sampling itself is tested on a smaller model."""
+    pytest.importorskip("numpyro", reason="the extra `jax` is not installed")
+    from pymc.sampling.jax import get_jaxified_logp
+
+    model = compiled.model
+    density, by_jax = Density(compiled.machine), get_jaxified_logp(model)
+    for seed in (1, 2):
+        x = 0.3 * np.random.default_rng(seed).standard_normal(density.size)
+        parts = [
+            x[density.places[value.name]].reshape(density.shapes[value.name])
+            for value in model.value_vars
+        ]
+        assert float(by_jax(parts)) == pytest.approx(density(x)[0], abs=1e-6)
 
 
 def test_a_fit_keeps_statistics_and_the_judgments(tree, arrays):

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import _thread
 import signal
+import sys
 import threading
 
 import nutpie
 import pymc as pm
 import pytest
 
-from moralscale.sampling import by_nutpie, by_pymc
+from moralscale.errors import ModelError
+from moralscale.sampling import by_numpyro, by_nutpie, by_pymc
 
 
 @pytest.fixture(scope="module")
@@ -57,3 +59,20 @@ def test_pymc_gives_all_or_nothing(model):
     with pytest.raises(KeyboardInterrupt):
         by_pymc(model, draws=100, callback=pressed, **settings)
     assert by_pymc(model, draws=30, **settings)["posterior"].sizes["draw"] == 30
+
+
+def test_numpyro_samples_on_what_jax_finds():
+    pytest.importorskip("numpyro", reason="the extra `jax` is not installed")
+    with pm.Model(coords={"side": ["a", "b"]}) as small:
+        x = pm.Normal("x", 3, 2, dims="side")
+        pm.Deterministic("twice", 2 * x, dims="side")
+    settings = {"tune": 100, "draws": 200, "random_seed": 1, "var_names": ["twice"]}
+    tree = by_numpyro(small, chains=2, **settings)
+    assert dict(tree["posterior"]["twice"].sizes) == {"chain": 2, "draw": 200, "side": 2}
+    assert tree["posterior"]["twice"].mean() == pytest.approx(6, abs=2)  # sd of 4
+
+
+def test_a_missing_numpyro_is_named(model, monkeypatch):
+    monkeypatch.setitem(sys.modules, "numpyro", None)
+    with pytest.raises(ModelError, match=r"sampler\.backend.*moralscale\[jax\]"):
+        by_numpyro(model, chains=2, draws=10, tune=10)

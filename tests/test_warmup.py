@@ -11,12 +11,14 @@ import pytest
 from moralscale.arrays import make_arrays
 from moralscale.composition import get_rule
 from moralscale.config import Sampler
+from moralscale.errors import ModelError
 from moralscale.fit import compile as compile_model
 from moralscale.priors import load_priors
 from moralscale.warmup import learn
-from moralscale.warmup.curvature import average, measure
+from moralscale.warmup.curvature import Layout, average, measure
 from moralscale.warmup.density import Density
 from moralscale.warmup.effects import Effects, survey, weakest
+from moralscale.warmup.learning import bytes_needed
 
 # PyTensor's plainest mode, for one call.
 MODE = pytensor.compile.Mode(linker="py", optimizer=None)
@@ -102,6 +104,21 @@ def test_a_curvature_is_inverted(density, layout, learnt):
     solved = solver(rows)
     np.testing.assert_allclose(solved[:, places], rows[:, places] @ inverse, rtol=1e-6, atol=1e-8)
     assert (solved[:, at.spreads] == 0).all()
+
+
+def test_what_would_exhaust_memory_is_refused(compiled):
+    settings = PLAIN.model_copy(update={"coordinates": "learnt", "memory": 1e-4})
+    with pytest.raises(ModelError, match=r"2 judges .* more than 0\.0001.*coordinates: plain"):
+        compiled.sample(sampler=settings, seed=2, cores=1)
+
+
+def test_the_memory_of_a_large_panel_is_reckoned_before_it_is_taken():
+    """A hundred judges of a thousand scenes and 160 composites: 1,160 effects each."""
+    own = np.broadcast_to(np.arange(1), (100, 1170))
+    large = Layout(120_000, np.arange(20), np.arange(1200), own)
+    assert 10e9 < bytes_needed(large) < 20e9
+    study = Layout(4413, np.arange(20), np.arange(410), own[:10, :396])
+    assert bytes_needed(study) < 0.5e9
 
 
 def test_gradient_over_coordinates_is_that_of_finite_differences(learnt):

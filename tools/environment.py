@@ -1,4 +1,4 @@
-"""Make ``.venv`` from the hash-pinned locks: ``environment.py [local]``, run by make.
+"""Make ``.venv`` from the hash-pinned locks: ``environment.py [local|benchmarks]``, run by make.
 
 Needs the standard library alone. The stamp is written last, so that an installation that was
 interrupted is never taken for a finished one: without a stamp the folder is made anew.
@@ -18,7 +18,9 @@ VENV = Path(".venv")
 PYTHON = VENV / "bin/python"
 LOG = VENV / "install.log"
 LOCK, LOCAL_LOCK = Path("requirements.lock"), Path("requirements-local.lock")
+BENCH_LOCK = Path("requirements-benchmarks.lock")
 READY, READY_LOCAL = VENV / ".ready", VENV / ".ready-local"
+READY_BENCH = VENV / ".ready-bench"
 NO_NETWORK = re.compile(
     "NewConnectionError|NameResolutionError|ConnectTimeoutError|name resolution"
     "|Network is unreachable|Failed to establish a new connection"
@@ -35,6 +37,8 @@ def main(arguments: list[str]) -> int:
         with only_one(LOCK):
             if arguments == ["local"]:
                 make_local()
+            elif arguments == ["benchmarks"]:
+                make_benchmarks()
             else:
                 make_base()
     except SetupError as error:
@@ -87,6 +91,17 @@ def make_local() -> None:
     pip("--no-deps", "--only-binary", ":all:", "--require-hashes", "-r", str(LOCAL_LOCK))
     READY_LOCAL.touch()
     say("ready for a local model")
+
+
+def make_benchmarks() -> None:
+    """Add the packages that `make bench` holds the project against."""
+    if is_newer(READY_BENCH, BENCH_LOCK, READY):
+        return
+    READY_BENCH.unlink(missing_ok=True)
+    say("installing the packages to compare with, some 300 MB")
+    pip("--no-deps", "--require-hashes", "-r", str(BENCH_LOCK))
+    READY_BENCH.touch()
+    say("ready for benchmarks")
 
 
 def create() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 # Found as files: importing a module to find its source would run it.
@@ -26,11 +26,14 @@ def code_digest(*modules: str) -> str:
         16 hex digits that change when any of the sources does.
     """
     sources: dict[str, bytes] = {}
-    waiting = list(modules)
+    waiting, seen = list(modules), set()
     while waiting:
         name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
         path = _source(name)
-        if name in sources or path is None:
+        if path is None:
             continue
         source = path.read_bytes()
         waiting += _imports(source)
@@ -74,9 +77,9 @@ def _data_files(source: Path) -> Iterator[bytes]:
                 yield path.read_bytes()
 
 
-# The workflow asks for some forty digests each time it is read, and their modules overlap.
-@lru_cache(maxsize=1024)
+@cache
 def _imports(source: bytes) -> tuple[str, ...]:
+    """Names that a source imports of this package; one source is in the digests of many rules."""
     found = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ImportFrom) and node.module:

@@ -29,7 +29,7 @@ from moralscale.model import REPORTED, build_model
 from moralscale.observation import OBSERVED, Observed
 from moralscale.posterior import check_content, constant_data
 from moralscale.priors import Priors, load_priors
-from moralscale.sampling import by_nutpie, by_pymc
+from moralscale.sampling import by_numpyro, by_nutpie, by_pymc
 from moralscale.scenes import load_scenes
 from moralscale.warmup import learn
 
@@ -50,7 +50,7 @@ class Compiled:
     observed : Observed
         The form in which the outcomes enter.
     machine : object, optional
-        What nutpie compiled; nothing for PyMC's own sampler.
+        What nutpie compiled; nothing for the other samplers.
     """
 
     arrays: Arrays
@@ -156,9 +156,13 @@ class Compiled:
             machine = self.machine or _machine(self.model, self.names)
             machine = machine.with_data(**{OBSERVED: values})
             if sampler.coordinates == "learnt":
-                machine = _learnt(machine, self.model, self.names, seed, cores)
+                machine = _learnt(machine, self.model, self.names, sampler, seed, cores)
             return _sample_nutpie(machine, sampler, seed, cores)
         self.model.set_data(OBSERVED, values)
+        if sampler.backend == "numpyro":
+            return by_numpyro(
+                self.model, **_lengths(sampler), random_seed=seed, var_names=self.names
+            )
         return _sample_pymc(self.model, self.names, sampler, seed, cores)
 
 
@@ -180,7 +184,7 @@ def compile(
         Judgments and what they are about.
     rule, priors, options
         What to fit; lapses and ties are left out unless `options` says otherwise.
-    backend : {"nutpie", "pymc"}
+    backend : {"nutpie", "pymc", "numpyro"}
         The sampler to compile for.
     centred, counted : bool, optional
         As in `model.build_model`.
@@ -338,9 +342,11 @@ def _machine(model: pm.Model, names: list[str]) -> Any:
     return machine
 
 
-def _learnt(machine: Any, model: pm.Model, names: list[str], seed: int, cores: int) -> Any:
+def _learnt(
+    machine: Any, model: pm.Model, names: list[str], sampler: Sampler, seed: int, cores: int
+) -> Any:
     started = time.monotonic()
-    learnt = learn(machine, model, seed=seed, cores=cores)
+    learnt = learn(machine, model, seed=seed, cores=cores, memory=sampler.memory)
     LOG.info("coordinates learnt in %.0f s", time.monotonic() - started)
     return learnt.machine(names)
 

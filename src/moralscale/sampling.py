@@ -12,6 +12,8 @@ import nutpie
 import pymc as pm
 import xarray as xr
 
+from moralscale.errors import ModelError
+
 
 def by_nutpie(machine: Any, **settings: Any) -> xr.DataTree:
     """Sample what nutpie compiled, all of it or nothing.
@@ -58,4 +60,44 @@ def by_pymc(model: pm.Model, *, draws: int, chains: int, **settings: Any) -> xr.
     sizes = tree["posterior"].sizes
     if (sizes["chain"], sizes["draw"]) != (chains, draws):
         raise KeyboardInterrupt
+    return tree
+
+
+def by_numpyro(model: pm.Model, *, chains: int, **settings: Any) -> xr.DataTree:
+    """Sample by NumPyro, on the devices that JAX finds: GPUs where there are any.
+
+    Chains have a device each where there are enough, and else share one, step by step.
+
+    Parameters
+    ----------
+    model : Model
+    chains : int
+        Chains.
+    **settings
+        As of `pymc.sampling.jax.sample_numpyro_nuts`.
+
+    Raises
+    ------
+    ModelError
+        JAX or NumPyro is not installed.
+    """
+    try:
+        import jax
+        import numpyro  # noqa: F401
+        from pymc.sampling.jax import sample_numpyro_nuts
+    except ImportError as error:
+        raise ModelError(
+            f"the package '{error.name}' is not installed",
+            where="sampler.backend",
+            mend="pip install 'moralscale[jax]', or use `backend: nutpie`",
+        ) from None
+    method: Any = "parallel" if jax.local_device_count() >= chains else "vectorized"
+    tree: xr.DataTree = sample_numpyro_nuts(
+        model=model,
+        chains=chains,
+        chain_method=method,
+        progressbar=False,
+        compute_convergence_checks=False,
+        **settings,
+    )
     return tree

@@ -48,7 +48,10 @@ class Observation(Section):
 class Sampler(Section):
     """How the posterior is sampled; nothing is left to a library's default."""
 
-    backend: Literal["nutpie", "pymc"] = Field("nutpie", description="Sampler.")
+    backend: Literal["nutpie", "pymc", "numpyro"] = Field(
+        "nutpie",
+        description="Sampler. `numpyro` needs the extra `jax`, and is the one that runs on a GPU.",
+    )
     chains: int = Field(4, ge=2, le=64, description="Chains.")
     tune: int = Field(1000, ge=10, le=1_000_000, description="Tuning iterations a chain.")
     draws: int = Field(1000, ge=10, le=1_000_000, description="Draws kept a chain.")
@@ -58,6 +61,9 @@ class Sampler(Section):
         "plain",
         description="Whether `nutpie` samples in coordinates that a short first run learns "
         "(docs/performance.md), or in those of the model, which take a longer tuning.",
+    )
+    memory: float = Field(
+        4, gt=0, description="Most memory that learning coordinates may take, GB; more is refused."
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -13,9 +14,10 @@ from nutpie.compiled_pyfunc import PyFuncModel, from_pyfunc
 from nutpie.sample import CompiledModel
 from scipy import sparse
 
+from moralscale.errors import ModelError
 from moralscale.sampling import by_nutpie
 from moralscale.warmup.coordinates import Coordinates, to_coordinates, to_parameters
-from moralscale.warmup.curvature import FLOOR, Curvature, average, measure
+from moralscale.warmup.curvature import FLOOR, Curvature, Layout, average, measure
 from moralscale.warmup.density import Density
 from moralscale.warmup.effects import Effects, survey, weakest
 
@@ -24,6 +26,10 @@ Index = NDArray[np.int64]
 
 #: Iterations of each chain of the first run; the last ones are learnt from.
 CHAINS, TUNE, DRAWS = 2, 150, 60
+#: Most memory that learning may take, GB, unless told otherwise.
+MEMORY = 4.0
+#: Arrays of the curvature's size that are held at a time, at most.
+COPIES = 6
 #: Couplings below this, in units of posterior sds, are left out.
 NEGLIGIBLE = 0.03
 #: Scales of the logarithms of spreads are kept within these; the sampler adapts them further.
@@ -87,7 +93,9 @@ def exact[M: CompiledModel](compiled: M) -> M:
     return Exact(**{field.name: getattr(compiled, field.name) for field in fields(compiled)})
 
 
-def learn(machine: Any, model: pm.Model, *, seed: int, cores: int) -> Learnt:
+def learn(
+    machine: Any, model: pm.Model, *, seed: int, cores: int, memory: float = MEMORY
+) -> Learnt:
     """Learn coordinates from a first run of two short chains.
 
     Parameters
@@ -98,14 +106,17 @@ def learn(machine: Any, model: pm.Model, *, seed: int, cores: int) -> Learnt:
         What it was compiled from.
     seed, cores : int
         Seed, and chains at a time.
+    memory : float, optional
+        Most memory that it may take, GB.
 
     Raises
     ------
     ModelError
-        The curvature cannot be measured.
+        It would take more memory, or the curvature cannot be measured.
     """
     density = Density(machine)
     layout, effects = survey(density, model)
+    _check_memory(layout, memory)
     draws = _first_run(machine, seed, cores)
     log_sd, log_sd_scale = (f(draws[:, layout.spreads], axis=0) for f in (np.mean, np.std))
     # What judgments say is compared at the same spreads: the draws are taken to typical ones.
@@ -118,6 +129,26 @@ def learn(machine: Any, model: pm.Model, *, seed: int, cores: int) -> Learnt:
     effects = effects.told(mean, solver.variances())
     spread_scale = np.clip(log_sd_scale, *SPREAD_SCALE)
     return Learnt(density, _coordinates(effects, curvature, mean, spread_scale))
+
+
+def bytes_needed(layout: Layout) -> int:
+    """Memory that learning takes at most, over that of the model: `COPIES` of the curvature."""
+    n_judges, n_local = layout.local.shape
+    n_shared = len(layout.shared)
+    return int(8 * COPIES * (n_judges * n_local * (n_local + n_shared) + n_shared**2))
+
+
+def _check_memory(layout: Layout, memory: float) -> None:
+    needed = bytes_needed(layout) / 1e9
+    if needed > memory:
+        n_judges, n_local = layout.local.shape
+        raise ModelError(
+            f"learning the coordinates of {n_judges} judges with {n_local:,} parameters each would "
+            f"take {needed:.1f} GB, more than {memory:g}",
+            where="sampler.coordinates",
+            mend="use `coordinates: plain` with `tune: 1000`, or allow more with `sampler.memory: "
+            f"{math.ceil(needed)}`",
+        )
 
 
 def _first_run(machine: Any, seed: int, cores: int) -> Array:
@@ -157,13 +188,9 @@ def _coordinates(
     alone = 1 / np.sqrt(np.maximum(np.einsum("jll->jl", rest.local), FLOOR))
     follow = -solver.reach
     follow[np.abs(follow) * sd[at.shared] < NEGLIGIBLE * alone[..., None]] = 0
-    yielded = np.zeros((*weak.shape, at.size))
-    for judge, own in enumerate(rest.layout.local):
-        yielded[judge][:, own] = whole.local[judge][np.ix_(is_weak, ~is_weak)]
-        yielded[judge][:, at.shared] = whole.across[judge][is_weak]
     # Judged at a wide spread: there they matter most.
     wide = np.exp(mean[weak_spread] + SPREAD_SCALE[1])
-    yielded[np.abs(yielded) * sd * wide < NEGLIGIBLE] = 0
+    yielded = _yielded(whole, rest, is_weak, NEGLIGIBLE / wide / sd)
     return Coordinates(
         centre=centre,
         spread=at.spreads,
@@ -175,7 +202,7 @@ def _coordinates(
         local=rest.layout.local.ravel(),
         local_scale=alone.ravel(),
         **_rows("follow", follow.reshape(-1, len(at.shared)), "follow"),
-        **_rows("yield", yielded.reshape(-1, at.size), "yielded"),
+        **_rows("yield", yielded, "yielded"),
         effect=effects.place,
         effect_spread=effects.spread,
         score=effects.score,
@@ -183,7 +210,25 @@ def _coordinates(
     )
 
 
-def _rows(stem: str, matrix: Array, entries: str) -> dict[str, Any]:
+def _yielded(
+    whole: Curvature, rest: Curvature, is_weak: NDArray[np.bool_], smallest: Array
+) -> sparse.csr_array:
+    """Curvature between weak effects and all others, (weak, size), but for what is too small."""
+    parts = []
+    for judge, own in enumerate(rest.layout.local):
+        places = np.concatenate([own, rest.layout.shared])
+        within = whole.local[judge][np.ix_(is_weak, ~is_weak)]
+        block = np.hstack([within, whole.across[judge][is_weak]])
+        block[np.abs(block) < smallest[places]] = 0
+        part = sparse.csr_array(block)
+        shape = (len(block), rest.layout.size)
+        parts.append(sparse.csr_array((part.data, places[part.indices], part.indptr), shape=shape))
+    found = sparse.csr_array(sparse.vstack(parts))
+    found.sort_indices()
+    return found
+
+
+def _rows(stem: str, matrix: Array | sparse.csr_array, entries: str) -> dict[str, Any]:
     """Compress the rows of a matrix into fields of `Coordinates`."""
     rows = sparse.csr_array(matrix)
     start, columns = rows.indptr.astype(np.int64), rows.indices.astype(np.int64)

@@ -8,7 +8,6 @@ from pathlib import Path
 import pandas as pd
 import xarray as xr
 
-from moralscale.composition import RULES
 from moralscale.config import Reporting
 from moralscale.estimands import NO_ANCHORING
 from moralscale.fit import load
@@ -27,21 +26,10 @@ from moralscale.printing import (
 from moralscale.projections import quantities
 from moralscale.records import BetaMeaning, Origin
 from moralscale.summaries import summarise
+from moralscale.tables import KEY_AND_RULE
 
 #: Columns of numbers, as in ``estimates.csv``.
 NUMBERS = ("mean", "median", "sd", "hdi_low", "hdi_high", "pd", "rope", "ess_bulk", "rhat")
-
-#: The key quantities, with what single rules add after beta.
-KEY_AND_RULE = (
-    KEY[0],
-    *dict.fromkeys(
-        (name, parameter.unit, parameter.meaning[0].lower() + parameter.meaning[1:])
-        for rule in RULES.values()
-        for name, parameter in rule.parameters.items()
-        if name != KEY[0][0]
-    ),
-    *KEY[1:],
-)
 
 
 def summary(

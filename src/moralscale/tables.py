@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from moralscale.composition import RULE_QUANTITIES
+from moralscale.composition import RULE_QUANTITIES, RULES
+from moralscale.printing import KEY
 from moralscale.projections import DEFINITIONS, in_elo
 from moralscale.records import BetaMeaning
 from moralscale.summaries import labels
@@ -35,6 +36,17 @@ TABLES = {
 }
 
 
+#: The key quantities, with what single rules add after beta.
+KEY_AND_RULE = (
+    KEY[0],
+    *dict.fromkeys(
+        (name, parameter.unit, parameter.meaning[0].lower() + parameter.meaning[1:])
+        for rule in RULES.values()
+        for name, parameter in rule.parameters.items()
+        if name != KEY[0][0]
+    ),
+    *KEY[1:],
+)
 #: What compression and the noise of choices between composites share, without a bridge arena.
 IN_CHOICE_NOISE = (
     *(name for name, quantity in RULE_QUANTITIES.items() if quantity.unit == "ratio"),

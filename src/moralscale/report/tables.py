@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 
 from moralscale.figures.slopes import NAMES
-from moralscale.inspection import KEY_AND_RULE
 from moralscale.printing import JUDGE, KEY, UNITS, estimate, number
 from moralscale.records import USED, Outcome
 from moralscale.report.inputs import FIT
 from moralscale.study import estimators_of
+from moralscale.tables import KEY_AND_RULE
 
 NOT_IDENTIFIED = "not identified"
 MISSED = "missed"

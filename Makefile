@@ -41,13 +41,14 @@ bench: $(READY) $(READY_BENCH)  ## the study's posterior, and rating, by this pr
 	$(in_venv) python benchmarks/fit.py --write
 	$(in_venv) python benchmarks/rate_peers.py --write
 
-lint: $(READY)  ## style, types, import layers, workflow, spelling, links of the documentation
+lint: $(READY)  ## style, types, import layers, workflow, Dockerfile, spelling, links of the documentation
 	$(in_venv) ruff check .
 	$(in_venv) ruff format --check .
 	$(in_venv) mypy
 	$(in_venv) lint-imports --no-logo
 	$(in_venv) snakefmt --check Snakefile workflow
 	$(in_venv) snakemake --lint
+	$(in_venv) hadolint Dockerfile
 	$(in_venv) codespell
 	$(site)
 

@@ -36,6 +36,9 @@ include_patterns = [
 # Folders that are not searched, since they are large.
 exclude_patterns = [".*", "build", "dist", "results/*/**", "src", "tests", "workflow"]
 
+# Blocks that name no language are commands, output and equations.
+highlight_language = "none"
+
 html_theme = "furo"
 html_title = f"moralscale {release}"
 html_copy_source = False

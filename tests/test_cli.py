@@ -65,6 +65,27 @@ def test_every_command_has_an_example_that_it_understands(name):
     command.make_context(name, arguments)  # an unknown option or a missing argument raises
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "fit j.csv --seed -1",
+        f"fit j.csv --seed {2**63}",
+        "check p.nc --seed -1",
+        "compare a.nc b.nc --seed -1",
+        "power --beta -1",
+        "power --beta nan",
+        "power --judges 1000",
+        "power --consistency inf",
+        "power --table .",
+    ],
+)
+def test_an_option_out_of_bounds_is_refused_before_anything_is_read(line, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(line.split())
+    assert ended.value.code == 2
+    assert "rror" in capsys.readouterr().err
+
+
 def test_help_of_a_command_fits_a_narrow_terminal():
     assert max(map(len, shown_at(40, "rate", "--help").splitlines())) <= 40
 

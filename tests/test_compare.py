@@ -147,6 +147,8 @@ def test_leaving_one_out_agrees_with_the_probability_of_each_judgment():
     assert np.abs(found.elpd_i.values - expected).max() < 0.05
     assert found.elpd == pytest.approx(found.elpd_i.values.sum())
     assert expit(0) > found.pareto_k.values.max()
+    some = psis_loo(tree, draws=200, judgments=np.array([7, 2]))
+    np.testing.assert_array_equal(some.pareto_k, found.pareto_k[[7, 2]])
 
 
 def test_a_wrong_probability_comes_last():

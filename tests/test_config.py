@@ -281,6 +281,8 @@ def test_a_configuration_cannot_be_changed(default, project):
     ("content", "message"),
     [
         (b"a: [1\n", "not valid YAML"),
+        (b"? [a, b]\n: 3\n", "not valid YAML: a key is a list or a mapping"),
+        (b"a: " + b"[" * 5000, "nested too deep"),
         (b"\xff\xfe\x00", "not valid YAML"),
         (b"- 1\n- 2\n", "not a mapping"),
         (b"", "not a mapping"),

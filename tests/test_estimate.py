@@ -9,8 +9,7 @@ import yaml
 
 from moralscale.attempts import AttemptUnderWay
 from moralscale.cli.main import main
-from moralscale.config import check_keys, load_judges, read_config
-from moralscale.config.sections import JudgmentCounts
+from moralscale.config import JudgmentCounts, check_keys, load_judges, read_config
 from moralscale.errors import ConfigError, TransientError
 from moralscale.estimate import (
     ANSWER_TOKENS,

@@ -6,6 +6,7 @@ import selectors
 import pytest
 
 from moralscale.collect.asking import AskingJob
+from moralscale.collect.means import Means
 from moralscale.collect.money import Budgets, Purse
 from moralscale.collect.pace import Pace
 from moralscale.collect.progress import Tally
@@ -74,7 +75,8 @@ def run(tmp_path, react, n, *, tokens=(90, 10), **pace):
         asks = iter([question(i) for i in range(n)])
 
         async def ask_all():
-            await AskingJob(asks, provider, journal, Pace(**pace), purse, tally).run()
+            means = Means(journal, Pace(**pace), purse, tally)
+            await AskingJob(asks, provider, means).run()
             return asyncio.get_running_loop().time()
 
         with asyncio.Runner(loop_factory=Loop) as runner:

@@ -13,14 +13,13 @@ from moralscale.errors import ModelError
 from moralscale.figures import POWER
 from moralscale.laplace import Problem, solve
 from moralscale.power import (
-    LENGTH,
-    arena_counts,
     expected_widths,
     needed,
     power_table,
     random_pairs,
     usd_a_judgment,
 )
+from moralscale.power.widths import LENGTH, arena_counts
 from moralscale.priors import load_priors
 from moralscale.projections import quantities
 
@@ -82,6 +81,9 @@ def test_needed_inverts_the_power_law():
         needed(table, {"anchoring": 20})
     with pytest.raises(ModelError, match="unknown target"):
         needed(table, {"betta": 0.1})
+    for width in (0.0, -1.0, np.nan, np.inf):
+        with pytest.raises(ModelError, match="is no width of beta"):
+            needed(table, {"beta": width})
 
 
 def test_an_empty_arena_is_refused(priors, tiny_scenes, few_composites):

@@ -184,6 +184,30 @@ def test_versions_agree():
     assert re.search(rf"^## \[(Unreleased|{re.escape(version)})\]", changes, flags=re.MULTILINE)
 
 
+def test_the_architecture_names_every_module_and_layer():
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    rooms = text.split("## Rooms")[1].split("## Where")[0]
+    package = ROOT / "src/moralscale"
+    # A command, a figure and a check a file each: the rows of their folders say that much.
+    many = {"cli", "figures", "checks"}
+    modules = {
+        path.stem
+        for path in package.rglob("*.py")
+        if "__" not in path.name and path.relative_to(package).parts[0] not in many
+    }
+    folders = {path.parent.name for path in package.rglob("__init__.py")} - {"moralscale"}
+    told = set(re.findall(r"\w+", rooms))
+    assert (modules | folders) - told == set()
+    named = set(re.findall(r"`(\w+)/?`", rooms.replace("page.js", "")))
+    every = {path.stem for path in package.rglob("*.py")} | folders
+    assert named - every - {"CheckResult"} == set()
+
+    layers = PYPROJECT["tool"]["importlinter"]["contracts"][0]["layers"]
+    written = text.split("from a layer to those below it:")[1].split("```")[1].strip()
+    words = [set(re.findall(r"\w+", layer)) for layer in layers]
+    assert words == [set(re.findall(r"\w+", line)) for line in written.splitlines()]
+
+
 def test_make_help_lists_every_target():
     listed = re.findall(r"^([a-z]+):.*## ", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
     phony = re.search(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)

@@ -205,6 +205,8 @@ def test_nothing_is_packed_that_is_not_what_the_manifest_says(project, tmp_path)
         archive_run(project / RUN, tmp_path / "quick.zip")
     with pytest.raises(ProvenanceError, match="unknown kind of archive"):
         archive_run(project / RUN, tmp_path / "quick.rar")
+    with pytest.raises(ProvenanceError, match="is no URL"):
+        archive_run(project / RUN, tmp_path / "quick.zip", licence="CC BY")
     assert not list(tmp_path.glob("*quick*"))
 
 

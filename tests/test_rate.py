@@ -164,6 +164,7 @@ BAD_FILES = {
     "junk.jsonl": (b"\xff\xfa\xfe" * 9, "row 1: byte 0xff is not UTF-8"),
     "list.jsonl": (b"[1, 2]\n", "not a JSON object"),
     "cut.jsonl": (b'{"first": "a", "seco', "not JSON"),
+    "deep.jsonl": (b'{"first":' * 50_000, "not JSON"),
     "utf16.csv": (f"{HEADER}\n{GOOD}".encode("utf-16"), "row 1: this is UTF-16"),
     "returns.csv": (f"{HEADER}\n{GOOD}".replace("\n", "\r").encode(), "end lines with a line feed"),
     "semicolons.csv": (f"{HEADER}\n{GOOD}".replace(",", ";").encode(), "separated by ';', not by"),

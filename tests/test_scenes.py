@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from moralscale.errors import SceneError
-from moralscale.records import FOUNDATIONS, INTENSITIES, Scene
-from moralscale.scenes import COLUMNS, load_scenes, scene_records
+from moralscale.records import FOUNDATIONS, INTENSITIES
+from moralscale.scenes import COLUMNS, load_scenes
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
 
@@ -173,13 +173,13 @@ def test_ids_say_what_the_columns_say(scenes):
         f"anchor-{level[s.intensity]}"
         if s.anchor
         else f"{s.foundation}-{level[s.intensity]}-{n:02d}"
-        for s, n in zip(scene_records(scenes).values(), number, strict=True)
+        for s, n in zip(scenes.itertuples(), number, strict=True)
     ]
     assert scenes["id"].tolist() == expected
 
 
 def test_every_text_keeps_the_rules(scenes):
-    broken = {s.id: faults(s.text) for s in scene_records(scenes).values() if faults(s.text)}
+    broken = {s.id: faults(s.text) for s in scenes.itertuples() if faults(s.text)}
     assert broken == {}
 
 
@@ -232,7 +232,7 @@ def test_a_reworded_scene_is_caught(scenes):
     again = (
         "They took the chair reserved for the oldest guest and stayed put when that guest arrived."
     )
-    original = scene_records(scenes)["authority-m1-03"].text
+    original = scenes.set_index("id").loc["authority-m1-03", "text"]
     assert (again, original) in near_duplicates([again, *scenes["text"]])
 
 
@@ -281,23 +281,15 @@ def test_columns_are_typed(scenes):
     assert scenes.index.equals(pd.RangeIndex(229))
 
 
-def test_records_hold_plain_values(scenes):
-    records = scene_records(scenes)
-    assert list(records) == scenes["id"].tolist()
-    anchor = records["anchor-p2"]
-    assert anchor == Scene("anchor-p2", "care", 2, True, scenes["text"].iloc[-1])
-    assert (type(anchor.intensity), type(anchor.anchor)) == (int, bool)
-
-
 def test_a_corpus_of_another_size_and_habit_loads(tmp_path):
     file = write(
         tmp_path / "own.csv",
         "\ufefftext,anchor,intensity,foundation,id\r\n\r\n"
         '"Cedieron el asiento, de pie.",TRUE,+1, care ,x.1\r\nNA,False,-2,sanctity,x_2\r\n,,,,\r\n',
     )
-    assert list(scene_records(load_scenes(file)).values()) == [
-        Scene("x.1", "care", 1, True, "Cedieron el asiento, de pie."),
-        Scene("x_2", "sanctity", -2, False, "NA"),
+    assert load_scenes(file).values.tolist() == [
+        ["x.1", "care", 1, True, "Cedieron el asiento, de pie."],
+        ["x_2", "sanctity", -2, False, "NA"],
     ]
 
 

@@ -64,7 +64,7 @@ def page(root: Path) -> str:
 def tables(root: Path) -> list[dict[str, Any]]:
     """Return the tables of the dictionary; ``columns`` maps a name to type and meaning."""
     text = (root / "docs/dictionary.yaml").read_text(encoding="utf-8")
-    found = yaml.safe_load(text)["files"]
+    found: list[dict[str, Any]] = yaml.safe_load(text)["files"]
     for table in found:
         table["columns"] = dict(_columns(table["columns"]))
         _check(table)

@@ -169,7 +169,8 @@ def inner(schema: Schema) -> Iterator[tuple[str, Schema]]:
 
 def target(reference: Schema) -> str:
     """Return the name of the definition that `reference` points to."""
-    return reference["$ref"].rsplit("/", 1)[-1]
+    name: str = reference["$ref"].rsplit("/", 1)[-1]
+    return name
 
 
 def key_row(key: str, value: Schema, required: bool) -> str:
@@ -213,7 +214,7 @@ def bounds(value: Schema) -> Iterator[str]:
 
 def short(number: float) -> str:
     """Write a bound; those that come from the width of integers as powers of two."""
-    return f"{number:g}" if abs(number) < 2**31 else f"2^{math.log2(number):g}"
+    return f"{number:.10g}" if abs(number) < 2**31 else f"2^{math.log2(number):g}"
 
 
 def in_yaml(value: Any) -> str:

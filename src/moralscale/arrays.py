@@ -73,7 +73,8 @@ class Arrays:
     @property
     def first_won(self) -> NDArray[np.bool_]:
         """Whether the contestant shown first was chosen: (judgment,)."""
-        return self.outcome == VERDICTS.index(Outcome.FIRST)
+        won: NDArray[np.bool_] = self.outcome == VERDICTS.index(Outcome.FIRST)
+        return won
 
     @property
     def beta_meaning(self) -> BetaMeaning:

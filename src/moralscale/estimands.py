@@ -175,7 +175,8 @@ class Estimands:
     def intensity_mean(self, values: Array) -> Array:
         """Mean over the composites with each intensity sum: (..., intensity_sum)."""
         member = (self.intensity_sum[:, None] == self.intensity_sums).astype(float)
-        return values @ (member / member.sum(axis=0))
+        mean: Array = values @ (member / member.sum(axis=0))
+        return mean
 
     @property
     def intensity_sums(self) -> NDArray[np.int64]:
@@ -225,9 +226,11 @@ class Estimands:
         """
         count = self.config.sum(axis=0)
         level = (self.intensity_sum @ self.config) / count
-        return null_space(np.stack([count, count * level]))
+        basis: Array = null_space(np.stack([count, count * level]))
+        return basis
 
 
 def zero_sum_basis(n: int) -> Array:
     """Orthonormal basis of the vectors of length `n` that sum to zero: (n, n - 1)."""
-    return null_space(np.ones((1, n)))
+    basis: Array = null_space(np.ones((1, n)))
+    return basis

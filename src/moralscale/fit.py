@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import time
 from collections.abc import Mapping
@@ -281,7 +282,7 @@ def save(tree: xr.DataTree, path: str | Path) -> None:
     tree : DataTree
         As `fit` returns it.
     path : path
-        Where to write.
+        Where to write; a file there is replaced as a whole, so that it is never half of one.
     """
     encoding = {
         node.path: {
@@ -297,7 +298,14 @@ def save(tree: xr.DataTree, path: str | Path) -> None:
         for node in tree.subtree
         if node.data_vars
     }
-    tree.to_netcdf(path, engine="h5netcdf", encoding=encoding)
+    # Through memory: HDF5 ends the process where the disk is full.
+    content = tree.to_netcdf(engine="h5netcdf", encoding=encoding)
+    partial = Path(f"{path}.partial")
+    try:
+        partial.write_bytes(content)
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def save_dataset(dataset: xr.Dataset, path: str | Path) -> None:

@@ -20,6 +20,8 @@ from moralscale.arrays import Arrays
 from moralscale.config import Observation
 
 Array = NDArray[np.float64]
+#: Which judgments: their places, or a slice.
+Rows = slice | NDArray[np.int64]
 
 SAMPLE_DIMS = ("chain", "draw", "sample")
 #: Values of one block of `blocks`: 64 MB.
@@ -73,7 +75,7 @@ def log_odds(
     draws: xr.Dataset,
     arrays: Arrays,
     options: Observation | None = None,
-    rows: slice = slice(None),
+    rows: Rows = slice(None),
 ) -> Array:
     """Log-odds of the option shown first over the other, lapses and ties aside.
 
@@ -86,7 +88,7 @@ def log_odds(
         The comparisons.
     options : Observation, optional
         How judgments follow from strengths; without lapses and ties unless given.
-    rows : slice, optional
+    rows : slice or (judgment,), optional
         Which judgments.
 
     Returns
@@ -119,7 +121,7 @@ def outcome_probability(
     draws: xr.Dataset,
     arrays: Arrays,
     options: Observation | None = None,
-    rows: slice = slice(None),
+    rows: Rows = slice(None),
 ) -> Array:
     """Probability of every outcome of every judgment.
 
@@ -155,7 +157,7 @@ def log_probability(
     draws: xr.Dataset,
     arrays: Arrays,
     options: Observation | None = None,
-    rows: slice = slice(None),
+    rows: Rows = slice(None),
 ) -> Array:
     """Log-probability of every judgment under every draw.
 
@@ -194,10 +196,11 @@ def replicate(
     arrays: Arrays,
     options: Observation | None,
     rng: np.random.Generator,
-    rows: slice = slice(None),
+    rows: Rows = slice(None),
 ) -> NDArray[np.int8]:
     """Draw outcomes of the same comparisons: (sample, judgment), places in `records.VERDICTS`."""
     chance = outcome_probability(draws, arrays, options, rows)
     passed = np.cumsum(chance[..., :-1], axis=-1)
     uniform: Any = rng.random(chance.shape[:2])
-    return (uniform[..., None] >= passed).sum(axis=-1).astype(np.int8)
+    outcomes: NDArray[np.int8] = (uniform[..., None] >= passed).sum(axis=-1).astype(np.int8)
+    return outcomes

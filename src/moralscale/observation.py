@@ -61,7 +61,8 @@ class Observed:
         A code of -1 leaves a judgment out, where counts are observed.
         """
         if self.name == "first_won":
-            return outcome == 0
+            won: NDArray[np.bool_] = outcome == 0
+            return won
         if self.name == "outcome":
             return outcome.astype(np.int8)
         kept = outcome >= 0

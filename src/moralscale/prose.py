@@ -6,7 +6,7 @@ unknown key is an error when the manuscript is compiled. Every number is a file 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -18,7 +18,7 @@ from moralscale.records import Origin
 from moralscale.report import tables as printed
 
 #: What is said of a quantity, by the last part of a key; the key without it is the mean.
-PARTS = {
+PARTS: dict[str, Callable[[pd.Series], str]] = {
     "": lambda row: number(row["mean"], row["unit"]),
     "median": lambda row: number(row["median"], row["unit"]),
     "sd": lambda row: number(row["sd"], row["unit"]),

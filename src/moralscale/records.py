@@ -95,31 +95,6 @@ class Origin(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
-    """One moral act of the corpus."""
-
-    id: str
-    foundation: str
-    intensity: int
-    anchor: bool
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Composite:
-    """Two scenes as one option.
-
-    `scene_a` belongs to the foundation that comes first in `foundations_of`; the order in which a
-    judge sees the two acts is a property of the comparison, not of the composite.
-    """
-
-    id: str
-    profile: str
-    scene_a: str
-    scene_b: str
-
-
-@dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens that one answer cost; `output` includes reasoning."""
 

@@ -32,7 +32,8 @@ def by_nutpie(machine: Any, **settings: Any) -> xr.DataTree:
     """
     running = nutpie.sample(machine, blocking=False, **settings)
     try:
-        return running.wait()
+        tree: xr.DataTree = running.wait()
+        return tree
     except BaseException:
         running.cancel()
         raise
@@ -55,7 +56,7 @@ def by_pymc(model: pm.Model, *, draws: int, chains: int, **settings: Any) -> xr.
         Sampling was interrupted.
     """
     with model:
-        tree = pm.sample(draws=draws, chains=chains, nuts_sampler="pymc", **settings)
+        tree: xr.DataTree = pm.sample(draws=draws, chains=chains, nuts_sampler="pymc", **settings)
     sizes = tree["posterior"].sizes
     if (sizes["chain"], sizes["draw"]) != (chains, draws):
         raise KeyboardInterrupt
@@ -91,7 +92,7 @@ def by_numpyro(model: pm.Model, *, chains: int, **settings: Any) -> xr.DataTree:
             mend="pip install 'moralscale[jax]', or use `backend: nutpie`",
         ) from None
     method: Any = "parallel" if jax.local_device_count() >= chains else "vectorized"
-    return sample_numpyro_nuts(
+    tree: xr.DataTree = sample_numpyro_nuts(
         model=model,
         chains=chains,
         chain_method=method,
@@ -99,3 +100,4 @@ def by_numpyro(model: pm.Model, *, chains: int, **settings: Any) -> xr.DataTree:
         compute_convergence_checks=False,
         **settings,
     )
+    return tree

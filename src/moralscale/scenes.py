@@ -16,7 +16,6 @@ import pandas as pd
 import pandera.pandas as pa
 
 from moralscale.errors import SceneError
-from moralscale.records import Scene
 
 COLUMNS = ("id", "foundation", "intensity", "anchor", "text")
 
@@ -91,12 +90,6 @@ def load_scenes(path: str | Path) -> pd.DataFrame:
         intensity=frame["intensity"].map(_INTENSITY_FORMS).astype("int64"),
         anchor=frame["anchor"].map(_ANCHOR_FORMS).astype(bool),
     )
-
-
-def scene_records(frame: pd.DataFrame) -> dict[str, Scene]:
-    """Scenes by id, in the order of a frame from `load_scenes`."""
-    columns = (frame[name].tolist() for name in COLUMNS)
-    return {values[0]: Scene(*values) for values in zip(*columns, strict=True)}
 
 
 def _read_text(path: Path) -> str:

@@ -25,6 +25,9 @@ rule audit_cell:
         cell="[0-9a-f]{12}",
     conda:
         "../../environment.yml"
+    resources:
+        mem_mb=growing(2000),
+        runtime=growing(120),
     params:
         cell=audit_cell,
         two_step=SETTINGS["twostep"],

@@ -22,6 +22,9 @@ rule replicates:
         job=r"\d+",
     conda:
         "../../environment.yml"
+    resources:
+        mem_mb=growing(2000),
+        runtime=growing(240),
     params:
         numbers=replicates_of,
         settings=SETTINGS["calibration"],

@@ -27,6 +27,10 @@ rule check:
         "../scripts/check.py"
 
 
+localrules:
+    gate,
+
+
 rule gate:
     input:
         "results/{run}/checks/{fit}/checks.csv",
@@ -34,6 +38,8 @@ rule gate:
         "results/{run}/checks/{fit}/passed.txt",
     log:
         "results/{run}/logs/gate/{fit}.log",
+    # What was found will not be other at the next attempt.
+    retries: 0
     conda:
         "../../environment.yml"
     script:

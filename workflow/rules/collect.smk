@@ -9,6 +9,13 @@ Outputs: results/{run}/judgments/shards/{judge}.parquet or imported.parquet, jud
 results/{run}/tables/outcomes.csv.
 """
 
+# A journal must outlive its job: where jobs and Snakemake share no files, it is Snakemake that asks.
+if not jobs_share_files():
+
+    localrules:
+        collect,
+        probe,
+
 
 rule collect:
     input:

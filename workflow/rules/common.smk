@@ -20,6 +20,25 @@ from moralscale.scenes import load_scenes
 from moralscale.scripting import USER_ERROR
 
 
+def check_files(valid, source):
+    """Check the files that a configuration names."""
+    for run, settings in valid.runs.items():
+        scenes = load_scenes(valid.scenes_of(run))
+        if settings.panel:
+            foundations = foundations_of(scenes["foundation"])
+            where = f"{source}, panels.{settings.panel}"
+            valid.panels[settings.panel].residuals_of(foundations, where=where)
+        for name in valid.prompts_of(run):
+            path, language = f"config/prompts/{name}.yaml", valid.language_of(run)
+            load_template(path, language=language)
+    named = {judge for run in valid.runs.values() for judge in run.judges}
+    library = load_judges(valid.judges_file) if named else {}
+    for judge in sorted(named):
+        make_provider(judge, library[judge])
+    for name in valid.fits.rules:
+        get_rule(name, where=f"{source}, fits.rules")
+
+
 def validated_config():
     """Check everything before the graph is built; an error is one line and exit code 2."""
     source = ", ".join(map(str, workflow.configfiles)) or "config"
@@ -27,21 +46,9 @@ def validated_config():
         for path in workflow.configfiles:
             load_yaml(path)  # Snakemake's reader lets the last of two equal keys win
         valid = load_config(config, source=source)
-        for run, settings in valid.runs.items():
-            scenes = load_scenes(valid.scenes_of(run))
-            if settings.panel:
-                foundations = foundations_of(scenes["foundation"])
-                where = f"{source}, panels.{settings.panel}"
-                valid.panels[settings.panel].residuals_of(foundations, where=where)
-            for name in valid.prompts_of(run):
-                path, language = f"config/prompts/{name}.yaml", valid.language_of(run)
-                load_template(path, language=language)
-        named = {judge for run in valid.runs.values() for judge in run.judges}
-        library = load_judges(valid.judges_file) if named else {}
-        for judge in sorted(named):
-            make_provider(judge, library[judge])
-        for name in valid.fits.rules:
-            get_rule(name, where=f"{source}, fits.rules")
+        # A job on another machine sees no files but its inputs, and all was checked before.
+        if workflow.is_main_process:
+            check_files(valid, source)
     except MoralscaleError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(USER_ERROR)
@@ -323,6 +330,21 @@ def run_comparisons(extension):
         f"results/comparison/{first}/{other}/runs{mark(first) or mark(other)}.{extension}"
         for other in others
     ]
+
+
+def jobs_share_files():
+    """Whether jobs see the files that Snakemake sees, and it theirs."""
+    usage = workflow.storage_settings.shared_fs_usage
+    return "input-output" in {str(each) for each in usage}
+
+
+def growing(amount):
+    """A resource that doubles with every attempt: what was killed for want of it may then do."""
+
+    def of_attempt(wildcards, attempt):
+        return amount * 2 ** (attempt - 1)
+
+    return of_attempt
 
 
 def run_outputs(run):

@@ -22,7 +22,8 @@ rule folds:
         "../../environment.yml"
     threads: 2
     resources:
-        mem_mb=4000,
+        mem_mb=growing(4000),
+        runtime=growing(240),
     params:
         compare=SETTINGS["compare"],
         options=SETTINGS["model"],
@@ -51,7 +52,7 @@ rule comparison:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=4000,
+        mem_mb=growing(4000),
     params:
         rules=CONFIG.compare.rules,
         draws=CONFIG.compare.draws,

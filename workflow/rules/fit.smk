@@ -20,7 +20,8 @@ rule fit:
         "../../environment.yml"
     threads: 4
     resources:
-        mem_mb=4000,
+        mem_mb=growing(4000),
+        runtime=growing(120),
     params:
         model=SETTINGS["model"],
         about=about_run,

@@ -6,6 +6,13 @@ Inputs: all of a run.
 Outputs: results/{run}/manifest.json, results/crates/{run}.zip.
 """
 
+# The manifest lists journals and logs too, which are where Snakemake runs.
+if not jobs_share_files():
+
+    localrules:
+        manifest,
+        archive,
+
 
 rule manifest:
     input:

@@ -31,7 +31,8 @@ rule refit:
         "../../environment.yml"
     threads: 2
     resources:
-        mem_mb=4000,
+        mem_mb=growing(4000),
+        runtime=growing(240),
     params:
         values=refit_values,
         sampler=SETTINGS["sensitivity"]["sampler"],

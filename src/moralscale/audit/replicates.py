@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -29,6 +29,11 @@ from moralscale.projections import quantities
 from moralscale.records import Arena, config_name, foundations_of
 from moralscale.simulate import simulate_panel
 from moralscale.twostep import rate_all, study_arenas, together
+
+#: Estimate, low and high, by target.
+type Lines = dict[str, tuple[float, float, float]]
+#: Estimator, place of the replicate, what it found, why it found nothing.
+type Row = tuple[str, int, Lines, str]
 
 LOG = logging.getLogger(__name__)
 Array = NDArray[np.float64]
@@ -132,7 +137,8 @@ def _truth(
 def _outcomes(truth: xr.Dataset, design: Arrays, rng: np.random.Generator) -> NDArray[np.int8]:
     """Who wins each comparison: 0 the first, 1 the second."""
     chance = expit(log_odds(truth, design)[0])
-    return (rng.random(len(chance)) >= chance).astype(np.int8)
+    outcomes: NDArray[np.int8] = (rng.random(len(chance)) >= chance).astype(np.int8)
+    return outcomes
 
 
 def _mislabelled(
@@ -197,7 +203,7 @@ def _values(draws: xr.Dataset) -> Iterator[tuple[str, Array]]:
             yield name, scale * np.asarray(value.values)
 
 
-def _two_steps(data: list[Arrays], settings: TwoStep, seed: int) -> Iterator[tuple]:
+def _two_steps(data: list[Arrays], settings: TwoStep, seed: int) -> Iterator[Row]:
     """All replicates of an estimator at once, as so many more judges."""
     if not data:
         return
@@ -217,13 +223,13 @@ def _loyalty(estimands: Estimands, residual: Array) -> Array:
     return estimands.foundation_residual(residual)[:, estimands.foundation_names.index("loyalty")]
 
 
-def _lines(theta: Array, phi: Array, estimands: Estimands) -> dict[str, tuple]:
+def _lines(theta: Array, phi: Array, estimands: Estimands) -> Lines:
     """Mean over judges and its t interval, of every target that two steps have."""
     sums = estimands.component_sum(theta)
     slope, _, residual = estimands.line(sums, phi)
     loyalty = _loyalty(estimands, residual)
     by_judge = {"beta": slope, "anchoring": estimands.anchoring(residual), "loyalty": loyalty}
-    out: dict[str, tuple] = {}
+    out: Lines = {}
     for name, values in by_judge.items():
         mean = TARGETS[name] * values.mean()
         half = TARGETS[name] * _NORMAL * values.std(ddof=1) / np.sqrt(len(values))
@@ -232,7 +238,9 @@ def _lines(theta: Array, phi: Array, estimands: Estimands) -> dict[str, tuple]:
     return out
 
 
-def _joint(how, arrays: Arrays, priors: Priors, seed: int) -> tuple[dict, str]:
+def _joint(
+    how: Callable[[Arrays, Priors, int], xr.Dataset], arrays: Arrays, priors: Priors, seed: int
+) -> tuple[Lines, str]:
     """Estimates and intervals by one of the joint estimators, or why there are none."""
     try:
         draws = quantities(how(arrays, priors, seed), arrays.estimands)
@@ -273,7 +281,7 @@ def _rhat(draws: xr.Dataset) -> float:
     return float(az.rhat(draws)["beta"])
 
 
-def _table(cell: Cell, rows: list[tuple], truths: list[dict[str, float]]) -> pd.DataFrame:
+def _table(cell: Cell, rows: list[Row], truths: list[dict[str, float]]) -> pd.DataFrame:
     """One row a replicate, estimator and target; failures keep a row for beta."""
     out = []
     for estimator, replicate, found, failed in rows:

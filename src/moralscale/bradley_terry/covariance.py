@@ -36,7 +36,8 @@ def covariance(likelihood: Likelihood, point: Point, *, robust: bool) -> Array:
     if not robust:
         return inverse
     meat = likelihood.dense_matrix(likelihood.score_products(point.x))
-    return inverse @ meat @ inverse
+    sandwich: Array = inverse @ meat @ inverse
+    return sandwich
 
 
 def variances(likelihood: Likelihood, point: Point, *, robust: bool) -> Array:
@@ -49,7 +50,7 @@ def variances(likelihood: Likelihood, point: Point, *, robust: bool) -> Array:
     if likelihood.size > INVERTED:
         return np.full(likelihood.size, np.nan)
     matrix = likelihood.sparse_matrix(point.information)
-    scale = matrix.diagonal() ** -0.5
+    scale: Array = matrix.diagonal() ** -0.5
     whole = _scaled(matrix, scale, likelihood)
     n, level = likelihood.n_strengths, 1 / (_weight(matrix.diagonal()) * likelihood.n_strengths)
     if not robust:
@@ -61,8 +62,8 @@ def variances(likelihood: Likelihood, point: Point, *, robust: bool) -> Array:
     meat = (meat * scale[:, None] * scale).astype(np.float32).tocsr()
     # The meat does not know the level either, so that the level needs no correction here.
     blocks = (inverse[:, i : i + BLOCK] for i in range(0, len(inverse), BLOCK))
-    diagonal = [(block * (meat @ block)).sum(axis=0, dtype=float) for block in blocks]
-    return np.concatenate(diagonal) * scale**2
+    parts = [(block * (meat @ block)).sum(axis=0, dtype=float) for block in blocks]
+    return np.concatenate(parts) * scale**2
 
 
 def _weight(diagonal: Array) -> float:
@@ -85,6 +86,7 @@ def _scaled(matrix: sparse.csr_array, scale: Array, likelihood: Likelihood) -> N
 def _factor(matrix: NDArray[Any]) -> NDArray[Any]:
     """Lower Cholesky factor, in place."""
     (factor,) = lapack.get_lapack_funcs(("potrf",), (matrix,))
+    whole: NDArray[Any]
     whole, fault = factor(matrix, lower=1, clean=0, overwrite_a=1)
     if fault:
         raise UnboundedError("the data do not tell all parameters apart", mend="use --method bayes")
@@ -101,6 +103,7 @@ def _inverse_diagonal(matrix: NDArray[Any]) -> Array:
 def _inverse(matrix: NDArray[Any]) -> NDArray[Any]:
     """Inverse, in place."""
     (invert,) = lapack.get_lapack_funcs(("potri",), (matrix,))
+    whole: NDArray[Any]
     whole, _ = invert(_factor(matrix), lower=1, overwrite_c=1)
     for start in range(0, len(whole), BLOCK):
         stop = start + BLOCK

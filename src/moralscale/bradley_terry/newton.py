@@ -64,7 +64,8 @@ def _step(likelihood: Likelihood, point: Point) -> Array:
         factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
     except np.linalg.LinAlgError:
         raise _endless(likelihood, point.x) from None
-    return cho_solve(factor, point.gradient)
+    step: Array = cho_solve(factor, point.gradient)
+    return step
 
 
 def _conjugate_gradients(matrix: sparse.csr_array, gradient: Array, n: int) -> Array:
@@ -73,13 +74,14 @@ def _conjugate_gradients(matrix: sparse.csr_array, gradient: Array, n: int) -> A
     weight = diagonal.mean() / n
 
     def times(v: Array) -> Array:
-        product = matrix @ v
+        product: Array = matrix @ v
         product[:n] += weight * v[:n].sum()
         return product
 
     shape = matrix.shape
     operator = LinearOperator(shape, matvec=times, dtype=np.float64)
     jacobi = LinearOperator(shape, matvec=lambda v: v / diagonal, dtype=np.float64)
+    step: Array
     step, failed = cg(operator, gradient, rtol=1e-10, atol=1e-14, maxiter=20_000, M=jacobi)
     if failed:
         raise ModelError(

@@ -64,4 +64,5 @@ def _step(q: Array, log_variance: Array) -> Array:
     np.fill_diagonal(slope, 0.0)
     normal = slope**2
     np.fill_diagonal(normal, normal.sum(axis=1))
-    return solve(normal, (slope * residual).sum(axis=1), assume_a="pos")
+    step: Array = solve(normal, (slope * residual).sum(axis=1), assume_a="pos")
+    return step

@@ -121,7 +121,8 @@ def rank_ecdf(ranks: np.ndarray) -> tuple[np.ndarray, ...]:
     """ECDF of ranks as shares, with its simultaneous 94% band: points, ecdf, low, high."""
     jitter = np.random.default_rng(0).random(len(ranks))  # a rank stands for a stretch of the line
     shares = (ranks + jitter) / (RANKED_DRAWS + 1)
-    return ecdf_pit(shares, 0.94, 1000, rng=np.random.default_rng(0))
+    band: tuple[np.ndarray, ...] = ecdf_pit(shares, 0.94, 1000, rng=np.random.default_rng(0))
+    return band
 
 
 def _with_all(kept: pd.DataFrame) -> Iterator[tuple[tuple[str, str], pd.DataFrame]]:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
 import xarray as xr
 
 from moralscale.checks.result import CheckResult
 from moralscale.compare.loo import psis_loo
 from moralscale.config import Gates
+from moralscale.posterior import n_draws
 
-#: Draws that the check reads: enough for a shape parameter, few enough for a minute.
+#: Draws that are read for every judgment: few enough for a minute.
 DRAWS = 500
+#: A shape found from so few errs by 0.2, and the largest of 30,000 by more: where it comes this
+#: near to the bound, it is found again from all draws.
+DOUBT = 0.2
 
 
 def check_pareto(posterior: xr.DataTree, gates: Gates) -> CheckResult:
@@ -22,8 +27,12 @@ def check_pareto(posterior: xr.DataTree, gates: Gates) -> CheckResult:
     gates : Gates
         Bound ``pareto_k``: largest k of any judgment.
     """
+    bound = gates.pareto_k
     k = psis_loo(posterior, draws=DRAWS).pareto_k.values
-    largest, bound = float(k.max()), gates.pareto_k
+    near = np.flatnonzero(k > bound - DOUBT)
+    if len(near):
+        k[near] = psis_loo(posterior, draws=n_draws(posterior), judgments=near).pareto_k.values
+    largest = float(k.max())
     text = (
         f"largest Pareto k of {len(k)} judgments is {largest:.3g} "
         f"({int((k > bound).sum())} above {bound:g})"

@@ -92,7 +92,8 @@ def _mean(values: Array, group: NDArray[np.int64], n: int) -> Array:
     """Mean by group (group,), not a number where a group is empty."""
     count = np.bincount(group, minlength=n)
     total = np.bincount(group, values, minlength=n)
-    return np.divide(total, count, out=np.full(n, np.nan), where=count > 0)
+    mean: Array = np.divide(total, count, out=np.full(n, np.nan), where=count > 0)
+    return mean
 
 
 def _frame(statistic: str, arena: str, labels: list[str], n: object, values: Array) -> pd.DataFrame:

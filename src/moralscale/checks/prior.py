@@ -64,7 +64,8 @@ def prior_draws(model: pm.Model, *, draws: int, seed: int) -> xr.Dataset:
     names = [name for name in REPORTED if name in model.named_vars]
     with model:
         found = pm.sample_prior_predictive(draws, var_names=names, random_seed=seed)
-    return found["prior"].to_dataset()
+    parameters: xr.Dataset = found["prior"].to_dataset()
+    return parameters
 
 
 def prior_table(draws: xr.Dataset, estimands: Estimands) -> pd.DataFrame:

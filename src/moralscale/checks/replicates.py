@@ -43,7 +43,8 @@ class Replicate:
     @property
     def won(self) -> Array:
         """Whether the first wins, 0 or 1: (judgment,)."""
-        return (self.outcome == 0).astype(float)
+        won: Array = (self.outcome == 0).astype(float)
+        return won
 
 
 def replicates(posterior: xr.DataTree, *, number: int, seed: int) -> Iterator[Replicate]:

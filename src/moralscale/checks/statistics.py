@@ -76,7 +76,8 @@ class Statistics:
     @property
     def won(self) -> Array:
         """Whether the contestant shown first was chosen, 0 or 1: (judgment,)."""
-        return (self.outcome == 0).astype(float)
+        won: Array = (self.outcome == 0).astype(float)
+        return won
 
     def triples(self, outcome: Index) -> Array:
         """Count cyclic triples (a over b over c over a) by arena: (2,), single and composite.
@@ -101,7 +102,8 @@ class Statistics:
         here, side = outcome[self.composite_rows][:, None], self.side
         wins = (((side > 0) & (here == 0)) | ((side < 0) & (here == 1))).sum(axis=0)
         losses = (((side > 0) & (here == 1)) | ((side < 0) & (here == 0))).sum(axis=0)
-        return 1000 + ELO_PER_LOGIT * np.log((wins + 0.5) / (losses + 0.5))
+        rating: Array = 1000 + ELO_PER_LOGIT * np.log((wins + 0.5) / (losses + 0.5))
+        return rating
 
 
 def _blocks(

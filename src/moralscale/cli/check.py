@@ -13,7 +13,7 @@ def check(
     config: Annotated[
         Path | None, typer.Option(help="Configuration whose bounds (`gates`) hold.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the replicated judgments.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the replicated judgments.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Write the table of checks, CSV.")] = None,
     figure: Annotated[
         Path | None, typer.Option(help="Draw predicted against observed judgments (PDF, SVG, PNG).")

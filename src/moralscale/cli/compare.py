@@ -13,7 +13,7 @@ def compare(
         list[Path], typer.Argument(help="posterior.nc of each fit, two or more.")
     ],
     draws: Annotated[int, typer.Option(min=100, help="Draws of each that are read.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Seed of the check by configuration.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the check by configuration.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Write the comparison, CSV.")] = None,
     figure: Annotated[
         Path | None, typer.Option(help="Draw the comparison (PDF, SVG, PNG).")

@@ -39,7 +39,7 @@ def fit(
     draws: Annotated[int, typer.Option(min=10, help="Draws kept a chain.")] = 1000,
     thin: Annotated[int, typer.Option(min=1, help="Iterations for each draw kept.")] = 2,
     target_accept: Annotated[float, typer.Option(help="Target acceptance rate of NUTS.")] = 0.8,
-    seed: Annotated[int, typer.Option(help="Seed.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed.")] = 0,
     cores: Annotated[int, typer.Option(min=1, help="Chains at a time.")] = 2,
 ) -> None:
     """Fit the joint model to judgments in a file.

@@ -16,7 +16,7 @@ def power(
     residual: Annotated[
         float | None, typer.Option(help="Wanted width of a foundation residual's, Elo.")
     ] = None,
-    judges: Annotated[int, typer.Option(min=2, help="Number of judges.")] = 10,
+    judges: Annotated[int, typer.Option(min=2, max=200, help="Number of judges.")] = 10,
     consistency: Annotated[
         float, typer.Option(min=0.05, help="Consistency on composites to expect.")
     ] = 1.0,
@@ -38,20 +38,25 @@ def power(
 
     Example: moralscale power --beta 0.1 --judges 10
     """
-    from moralscale.config import Panel
+    from moralscale.cli.targets import check_targets
+    from moralscale.config import Panel, validate
     from moralscale.design import make_composites
     from moralscale.figures import POWER, save
-    from moralscale.power import needed, power_table, usd_a_judgment
+    from moralscale.power import check_wanted, needed, power_table, usd_a_judgment
     from moralscale.priors import load_priors
     from moralscale.resources import find
     from moralscale.scenes import load_scenes
 
     wanted = {"beta": beta, "anchoring": anchoring, "residual": residual}
-    asked = {name: width for name, width in wanted.items() if width is not None}
+    asked = {name: width for name, width in wanted.items() if width is not None} or {"beta": 0.1}
+    check_wanted(asked)
+    check_targets(table, figure, reads=[config, scenes, priors])
+    expected = {"judges": judges, "slope": 0.862 * consistency}
+    expected["composite_consistency"] = consistency
     corpus = load_scenes(find(scenes))
     price = None if config is None else usd_a_judgment(config)
     designs = power_table(
-        Panel(judges=judges, slope=0.862 * consistency, composite_consistency=consistency),
+        validate(Panel, expected, source="moralscale power"),
         corpus,
         make_composites(corpus, realisations=1, seed=1),
         load_priors(find(priors)),
@@ -62,7 +67,6 @@ def power(
         designs.to_csv(table, index=False)
     if figure is not None:
         save(POWER.draw(designs), figure)
-    asked = asked or {"beta": 0.1}
     shown = needed(designs, asked)
     if price is None:
         shown = shown.drop(columns="cost")

@@ -9,9 +9,7 @@ from typing import Any
 
 from moralscale.answers import parse_answer
 from moralscale.attempts import AttemptUnderWay
-from moralscale.collect.money import Purse
-from moralscale.collect.pace import Pace
-from moralscale.collect.progress import Report
+from moralscale.collect.means import Means
 from moralscale.collect.retrying import tries, without_warnings
 from moralscale.collect.throttle import Throttle
 from moralscale.errors import (
@@ -22,7 +20,6 @@ from moralscale.errors import (
     TransientError,
     UnansweredError,
 )
-from moralscale.journal import Journal
 from moralscale.providers.base import Ask, Provider, enlarged, key_of
 from moralscale.records import Outcome, Reply
 
@@ -39,28 +36,14 @@ class AskingJob:
         The questions, taken one by one.
     provider : Provider
         The judge's backend, entered.
-    journal : Journal
-        The judge's journal, open.
-    pace : Pace
-        How fast to ask.
-    purse : Purse
-        The money for it.
-    report : Report
-        Takes note of every answer.
+    means : Means
+        Journal, pace, money and report.
     """
 
-    def __init__(
-        self,
-        asks: Iterator[Ask],
-        provider: Provider,
-        journal: Journal,
-        pace: Pace,
-        purse: Purse,
-        report: Report,
-    ) -> None:
-        self._asks, self._provider, self._journal = asks, provider, journal
-        self._pace, self._purse, self._report = pace, purse, report
-        self._throttle = Throttle(pace)
+    def __init__(self, asks: Iterator[Ask], provider: Provider, means: Means) -> None:
+        self._asks, self._provider, self._journal = asks, provider, means.journal
+        self._pace, self._purse, self._report = means.pace, means.purse, means.report
+        self._throttle = Throttle(means.pace)
         # Most answers are one of a few short texts.
         self._parse = lru_cache(maxsize=1024)(parse_answer)
         self._error: MoralscaleError | None = None

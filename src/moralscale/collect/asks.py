@@ -140,7 +140,9 @@ def read_schedules(paths: Sequence[str], judge: str) -> pd.DataFrame:
             places = [values.setdefault(v, len(values)) for v in column.dictionary.to_pylist()]
             own = np.asarray(places, dtype=np.int32)[column.indices.to_numpy()]
             codes[name].append(own.astype(np.min_scalar_type(-len(values) - 1)))
-    columns = pyarrow.concat_tables(rest).to_pandas(split_blocks=True, self_destruct=True)
+    columns: pd.DataFrame = pyarrow.concat_tables(rest).to_pandas(
+        split_blocks=True, self_destruct=True
+    )
     for name in RECURRING:
         own = np.concatenate(codes.pop(name))
         categories = pd.Index(list(known[name]))

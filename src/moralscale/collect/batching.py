@@ -16,13 +16,10 @@ from typing import Any
 from moralscale.collect.asking import LARGER, AskingJob
 from moralscale.collect.asks import Asks, still_open
 from moralscale.collect.ledger import Ledger, Part
-from moralscale.collect.money import Purse
-from moralscale.collect.pace import Pace
-from moralscale.collect.progress import Report
+from moralscale.collect.means import Means
 from moralscale.collect.retrying import tries, without_warnings
 from moralscale.collect.settling import Settler, budgeted
 from moralscale.errors import BudgetError, PermanentError, UnansweredError
-from moralscale.journal import Journal
 from moralscale.providers.base import Ask, key_of
 from moralscale.providers.batch import NONCE_DIGITS, BatchInterface, BatchState, custom_id
 
@@ -39,30 +36,16 @@ class BatchingJob:
         All questions of the judge.
     batches : BatchInterface
         The batch interface of the judge's provider, entered.
-    journal : Journal
-        The judge's journal, open.
-    pace : Pace
-        How stubbornly to ask: each question in `tries` batches at most.
-    purse : Purse
-        The money for it.
-    report : Report
-        Takes note of every answer.
+    means : Means
+        Journal, pace, money and report; each question is in `Pace.tries` batches at most.
     """
 
-    def __init__(
-        self,
-        asks: Asks,
-        batches: BatchInterface,
-        journal: Journal,
-        pace: Pace,
-        purse: Purse,
-        report: Report,
-    ) -> None:
-        self._asks, self._batches, self._journal = asks, batches, journal
-        self._pace, self._purse, self._report = pace, purse, report
+    def __init__(self, asks: Asks, batches: BatchInterface, means: Means) -> None:
+        self._asks, self._batches, self._means = asks, batches, means
+        self._journal, self._pace, self._purse = means.journal, means.pace, means.purse
         self._provider = batches.provider
-        self._ledger = Ledger(journal.path)
-        self._settler = Settler(asks, self._provider, journal, purse, report)
+        self._ledger = Ledger(means.journal.path)
+        self._settler = Settler(asks, self._provider, means)
 
     async def run(self) -> None:
         """Ask until all is answered, or until asking on makes no sense.
@@ -97,9 +80,7 @@ class BatchingJob:
         return still_open(self._asks, self._provider, self._journal)
 
     async def _ask_alone(self, place: int) -> None:
-        asks, journal = iter(self._asks.at([place])), self._journal
-        job = AskingJob(asks, self._provider, journal, self._pace, self._purse, self._report)
-        await job.run()
+        await AskingJob(iter(self._asks.at([place])), self._provider, self._means).run()
 
     async def _ask(self, todo: Sequence[int]) -> bool:
         """Hand these in, write down what comes of them; whether there was money for all.

@@ -21,6 +21,7 @@ from moralscale.answers import parse_answer
 from moralscale.collect.asking import AskingJob
 from moralscale.collect.asks import Asks, read_schedules, still_open
 from moralscale.collect.batching import BatchingJob
+from moralscale.collect.means import Means
 from moralscale.collect.money import Budgets, Purse
 from moralscale.collect.pace import Pace
 from moralscale.collect.progress import report
@@ -112,12 +113,12 @@ async def ask_all(
     try:
         async with provider:
             with report(title, len(asks), len(asks) - len(todo)) as shown:
+                means = Means(journal, pace, purse, shown)
                 if pace.transport == "batch":
                     batches = batch_interface(provider)
-                    await BatchingJob(asks, batches, journal, pace, purse, shown).run()
+                    await BatchingJob(asks, batches, means).run()
                 else:
-                    job = AskingJob(iter(asks.at(todo)), provider, journal, pace, purse, shown)
-                    await job.run()
+                    await AskingJob(iter(asks.at(todo)), provider, means).run()
     except (ProviderError, BudgetError, UnansweredError) as error:
         missing = sum(journal.answered(key_of(provider, ask)) is None for ask in asks.at(todo))
         if missing > pace.unanswered * len(asks):

@@ -13,10 +13,8 @@ from moralscale.attempts import Attempt, AttemptUnderWay
 from moralscale.collect.asking import LARGER
 from moralscale.collect.asks import Asks
 from moralscale.collect.ledger import Part
-from moralscale.collect.money import Purse
-from moralscale.collect.progress import Report
+from moralscale.collect.means import Means
 from moralscale.errors import PermanentError, ProviderError, TransientError
-from moralscale.journal import Journal
 from moralscale.providers.base import Ask, WireReply, WireTransientError, enlarged, key_of
 from moralscale.providers.batch import KEY_DIGITS, BatchResult, key_and_nonce
 from moralscale.providers.wire import WireProvider
@@ -35,11 +33,9 @@ class Settler:
         The last error that asking again cannot mend.
     """
 
-    def __init__(
-        self, asks: Asks, provider: WireProvider, journal: Journal, purse: Purse, report: Report
-    ) -> None:
-        self._asks, self._provider, self._journal = asks, provider, journal
-        self._purse, self._report = purse, report
+    def __init__(self, asks: Asks, provider: WireProvider, means: Means) -> None:
+        self._asks, self._provider, self._journal = asks, provider, means.journal
+        self._purse, self._report = means.purse, means.report
         self._places = {key_of(provider, ask)[:KEY_DIGITS]: n for n, ask in enumerate(asks)}
         self._parse = lru_cache(maxsize=1024)(parse_answer)
         self.refused: PermanentError | None = None

@@ -9,6 +9,7 @@ import arviz as az
 import numpy as np
 import xarray as xr
 from arviz_stats.utils import ELPDDataLOO
+from numpy.typing import NDArray
 
 from moralscale.likelihood import log_probability
 from moralscale.posterior import arrays_of, options_of, spread, take_draws
@@ -17,7 +18,9 @@ from moralscale.posterior import arrays_of, options_of, spread, take_draws
 BLOCK = 4000
 
 
-def psis_loo(posterior: xr.DataTree, *, draws: int = 1000) -> ELPDDataLOO:
+def psis_loo(
+    posterior: xr.DataTree, *, draws: int = 1000, judgments: NDArray[np.int64] | None = None
+) -> ELPDDataLOO:
     """Estimate the log density of every judgment given all others (Vehtari et al. 2017).
 
     Judgments are independent given a draw, so they are treated in blocks and memory stays small.
@@ -28,6 +31,8 @@ def psis_loo(posterior: xr.DataTree, *, draws: int = 1000) -> ELPDDataLOO:
         As `fit.fit` returns it.
     draws : int
         Draws to use, evenly spaced over the chains.
+    judgments : (judgment,), optional
+        Places of the judgments to leave out, each alone; all of them unless given.
 
     Returns
     -------
@@ -37,9 +42,10 @@ def psis_loo(posterior: xr.DataTree, *, draws: int = 1000) -> ELPDDataLOO:
     chosen = spread(posterior, draws)
     arrays, options = arrays_of(posterior), options_of(posterior)
     read = take_draws(posterior, chosen)
+    places = np.arange(len(arrays.outcome)) if judgments is None else judgments
     parts = [
-        _block(log_probability(read, arrays, options, slice(start, start + BLOCK)))
-        for start in range(0, len(arrays.outcome), BLOCK)
+        _block(log_probability(read, arrays, options, places[start : start + BLOCK]))
+        for start in range(0, len(places), BLOCK)
     ]
     elpd, k, p = (
         xr.concat([part[name] for part in parts], dim="judgment")

@@ -99,7 +99,7 @@ def rank(found: Mapping[str, ELPDData], *, method: str) -> pd.DataFrame:
     shifted = {name: _shift(elpd, common) for name, elpd in found.items()}
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*selection", module="arviz")
-        table = az.compare(shifted, method="stacking", round_to="none")
+        table: pd.DataFrame = az.compare(shifted, method="stacking", round_to="none")
     table = table.rename_axis("rule").reset_index()
     table["method"] = method
     for column in ("elpd", "se", "p"):

@@ -52,7 +52,8 @@ def draw_near(first: Ints, second: Ints, allowed: Bools, strength: Ints, bits: P
     array, shape (m,)
         `second`, reordered.
     """
-    ones, others, level = first.tolist(), second.tolist(), strength.tolist()
+    ones, others = first.tolist(), second.tolist()
+    level: list[int] = strength.tolist()
     free = allowed.tolist()
     met = {frozenset(pair) for pair in zip(ones, others, strict=True)}
 

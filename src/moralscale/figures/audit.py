@@ -39,7 +39,8 @@ def _plain(table: pd.DataFrame) -> pd.DataFrame:
     """Rows of beta at the first number of judges and without added choice noise."""
     judges = table["judges"].value_counts().index[0]
     kept = (table["target"] == "beta") & (table["choice_noise"] == 1) & (table["judges"] == judges)
-    return table[kept]
+    plain: pd.DataFrame = table[kept]
+    return plain
 
 
 def _by_estimator(table: pd.DataFrame) -> Iterator[tuple[pd.DataFrame, str, str, str]]:

@@ -110,7 +110,8 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     # Nullable types keep a whole number whole beside a missing one.
     with parquet.ParquetFile(path) as file:
         _check_width(file.schema_arrow.names, path)
-        return file.read().to_pandas(integer_object_nulls=True, ignore_metadata=True)
+        table: pd.DataFrame = file.read().to_pandas(integer_object_nulls=True, ignore_metadata=True)
+        return table
 
 
 #: How each format is read, by the ending of the file's name.

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pandera.pandas as pa
 
-from moralscale.config.sections import NAME_PATTERN
+from moralscale.config import NAME_PATTERN
 from moralscale.errors import JudgmentError, shortened, suggestion
 from moralscale.judgment_schema import ORDERS
 from moralscale.records import Arena, Outcome

@@ -125,7 +125,8 @@ class Arrow:
 
 def _standard(factor: Array, rng: np.random.Generator, n: int) -> Array:
     noise = rng.standard_normal((len(factor), n))
-    return solve_triangular(factor, noise, lower=True, trans=1, check_finite=False)
+    draws: Array = solve_triangular(factor, noise, lower=True, trans=1, check_finite=False)
+    return draws
 
 
 def _inverse(factor: Array) -> Array:
@@ -133,7 +134,7 @@ def _inverse(factor: Array) -> Array:
     half, failed = dpotri(factor, lower=True)  # zero above the diagonal, as the factor is
     if failed:
         raise LinAlgError
-    whole = half + half.T
+    whole: Array = half + half.T
     diagonal = np.einsum("ii->i", whole)
     diagonal /= 2
     return whole

@@ -63,7 +63,8 @@ class Expansion:
         """Jacobian of the residuals of spread `k` times columns: (residual, m)."""
         problem = self.problem
         if k > 1:
-            return problem.linear[problem.spreads[k]] @ x
+            residuals: Array = problem.linear[problem.spreads[k]] @ x
+            return residuals
         at = problem.layout
         if k == 0:
             mu, levels = x[at.of("mu")], problem.judge_basis @ x[at.of("log_consistency")]
@@ -82,7 +83,8 @@ class Expansion:
         """Transposed Jacobian of the residuals of spread `k` times columns: (size, m)."""
         problem = self.problem
         if k > 1:
-            return problem.linear[problem.spreads[k]].T @ values
+            pulled: Array = problem.linear[problem.spreads[k]].T @ values
+            return pulled
         at = problem.layout
         out = np.zeros((at.size, values.shape[1]))
         values = values.reshape(at.n_judges, -1, values.shape[1])
@@ -120,7 +122,8 @@ class Expansion:
         one, other = (local["t"][component] for component in self.problem.components)
         sums = own[one] + own[other]
         narrow = self.narrow[judge] @ own[self.narrow_at]
-        return own[local["p"]] - self.slopes[judge] * sums + narrow
+        residuals: Array = own[local["p"]] - self.slopes[judge] * sums + narrow
+        return residuals
 
     def decomposed(self, judge: int, values: Array) -> Array:
         """Transpose of `composed`: (n_local, m) of (composite, m)."""

@@ -115,7 +115,8 @@ def _judgments(at: Expansion, covariance: Covariance, judge: int, out: Array) ->
     def with_eta(column: Array) -> Array:
         """Covariance of a parameter with the part of the log-odds that is the judge's own."""
         gap = factor * (column[first] - column[second])
-        return gap + column[bias] + lean * column[beta]
+        told_by_judge: Array = gap + column[bias] + lean * column[beta]
+        return told_by_judge
 
     gap_beta = own[first, beta] - own[second, beta]
     variance += lean * (2 * factor * gap_beta + 2 * own[bias, beta] + lean * spread[beta])

@@ -67,7 +67,7 @@ class Spreads:
         root = np.linalg.cholesky(self.covariance)
         sd = np.sqrt(np.diagonal(self.covariance))
         ranks = ndtr((root @ normal) / sd[:, None])
-        out = np.empty_like(ranks)
+        out: Array = np.empty_like(ranks)
         grid = np.linspace(*_RANGE, _STEPS)
         for k, prior in enumerate(self.problem.spread_priors):
             slope, bend = prior.slope_and_curvature(self.log_sd[k])
@@ -120,7 +120,8 @@ def over_spreads(at: Expansion, doubt: Array, *, seed: int) -> Spreads:
 def slope_over_spreads(at: Expansion, doubt: Array) -> Array:
     """Slope of the log marginal density of the log spreads, see `over_spreads`."""
     squares = np.array([(residual**2).sum() for residual in at.residuals])
-    return at.weights * (squares + doubt) - at.problem.counts + _priors(at)[0]
+    slope: Array = at.weights * (squares + doubt) - at.problem.counts + _priors(at)[0]
+    return slope
 
 
 def _priors(at: Expansion) -> tuple[Array, Array]:

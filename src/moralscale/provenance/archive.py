@@ -84,12 +84,15 @@ def archive_run(
     ------
     ProvenanceError
         A file is not what the manifest says, or is gone; the workflow is not known, or the kind of
-        archive.
+        archive; the licence is no URL.
     """
     run, target = Path(run), Path(target)
     if not target.name.endswith(KINDS):
         what = f"unknown kind of archive, '{target.name}'"
         raise ProvenanceError(what, where=str(target), mend=f"use one of {', '.join(KINDS)}")
+    if not licence.startswith(("http://", "https://")):
+        what = f"the licence '{licence}' is no URL"
+        raise ProvenanceError(what, mend="give the address of its text: https://...")
     found = verify(run)
     if not found.passed or found.elsewhere:
         first = (*found.changed, *found.missing, *found.unlisted, *found.elsewhere)[0]

@@ -94,7 +94,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     path = folder / "manifest.json"
     try:
         text = path.read_text(encoding="ascii")
-        manifest = json.loads(text)
+        manifest: dict[str, Any] = json.loads(text)
         whole = manifest["digest"] == digest_of(manifest) and text == manifest_text(manifest)
     except FileNotFoundError:
         raise ProvenanceError("no manifest", where=str(folder), mend=MAKE_ANEW) from None

@@ -162,7 +162,7 @@ def _read_lines(path: Path, wanted: Wanted) -> pa.Table:
     where = f"{path}, row 1"
     try:
         record = json.loads(_first_line(path), object_pairs_hook=lambda pairs: pairs)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise JudgmentError(f"not JSON ({error})", where=where) from None
     if not isinstance(record, list) or not all(isinstance(pair, tuple) for pair in record):
         raise JudgmentError("not a JSON object", where=where, mend="write one object a line")

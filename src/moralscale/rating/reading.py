@@ -210,6 +210,7 @@ class _Reader:
         if not self._has(key):
             return None
         column = self._table[self._names[key]]
+        values: NDArray[Any]
         try:
             values = pc.cast(column, pa.float64()).to_numpy()
         except (pa.ArrowException, ValueError):
@@ -232,7 +233,7 @@ class _Reader:
                 "or too large to be added",
                 where=self._place,
             )
-        return values.astype(np.int64) if key == "n" else values
+        return values.astype(np.int64, copy=False) if key == "n" else values
 
 
 def _placed(

@@ -62,7 +62,7 @@ def penalised_strengths(battles: Battles, penalty: float) -> tuple[Array, Array]
         weight = count * chance * (1 - chance)
 
         def curvature(step: Array, weight: Array = weight) -> Array:
-            spread = across @ (weight * (design @ step.ravel()))
+            spread: Array = across @ (weight * (design @ step.ravel()))
             return spread.reshape(shape) + penalty * step
 
         diagonal = (squared @ weight).reshape(shape) + penalty

@@ -180,7 +180,7 @@ def _inform(c: Coordinates, v: Array, x: Array, start: int, stop: int) -> float:
         if volume > 1e200:
             log_volume -= np.log(volume) / 2
             volume = 1.0
-    return log_volume - np.log(volume) / 2
+    return float(log_volume - np.log(volume) / 2)
 
 
 @_jit

@@ -135,7 +135,7 @@ def bytes_needed(layout: Layout) -> int:
     """Memory that learning takes at most, over that of the model: `COPIES` of the curvature."""
     n_judges, n_local = layout.local.shape
     n_shared = len(layout.shared)
-    return 8 * COPIES * (n_judges * n_local * (n_local + n_shared) + n_shared**2)
+    return int(8 * COPIES * (n_judges * n_local * (n_local + n_shared) + n_shared**2))
 
 
 def _check_memory(layout: Layout, memory: float) -> None:

@@ -1,0 +1,5 @@
+"""Panels of simulated judges with known truth."""
+
+from moralscale.simulate.panel import simulate_panel
+
+__all__ = ["simulate_panel"]

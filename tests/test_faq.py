@@ -15,6 +15,7 @@ from moralscale.design import make_composites, make_schedule
 from moralscale.errors import MoralscaleError
 from moralscale.importing import import_judgments
 from moralscale.journal import open_journal
+from moralscale.priors import load_priors
 from moralscale.records import Arena
 from moralscale.scenes import load_scenes
 
@@ -47,6 +48,12 @@ def config(**changes):
     data = yaml.safe_load(Path("config/config.yaml").read_text(encoding="utf-8"))
     Path("my-run.yaml").write_text(yaml.safe_dump(data | changes))
     read_config("my-run.yaml")
+
+
+def prior(old, new):
+    text = Path("config/priors/default.yaml").read_text(encoding="utf-8")
+    Path("config/priors/mine.yaml").write_text(text.replace(old, new, 1))
+    load_priors("config/priors/mine.yaml")
 
 
 def scenes(old, new, encoding="utf-8"):
@@ -106,6 +113,8 @@ PROVOKED = (
     lambda: config(design={"prompts": ["troley"]}),
     lambda: config(fits={"priors": ["sceptical"]}),
     lambda: config(runs={"comparison": {"panel": "small"}}),
+    lambda: prior("sigma: 0.5", "sgima: 0.5"),
+    lambda: prior("\nbeta:", "\nbetta:"),
     lambda: config(design={"judgments": {"bridge": 0}}),
     few_judgments,
     lambda: scenes("care,-2", "caer,-2"),

@@ -41,7 +41,7 @@ def test_a_missing_prior_file_is_named(run_folder):
 def test_composites_are_those_of_the_run_or_an_error(run_folder, few_judgments, project):
     prior = project / "config/priors/default.yaml"
     (run_folder / "design/composites.parquet").unlink()
-    with pytest.raises(ModelError, match=r"design/composites\.parquet: no file of composites"):
+    with pytest.raises(ModelError, match=r"composites\.parquet: no file .*`--composites`"):
         fit_judgments(run_folder / "judgments/judgments.parquet", prior=prior)
     with pytest.raises(ModelError, match="no composites"):
         fit_judgments(few_judgments, prior=prior)

@@ -91,8 +91,19 @@ def test_a_key_that_is_no_text_is_unknown(changed):
 @pytest.mark.parametrize(
     ("prior", "message"),
     [
-        ({"dist": "Nrmal", "kwargs": {"mu": 0}}, "unknown distribution 'Nrmal'"),
-        ({"dist": "Normal", "kwargs": {"mean": 0, "sigma": 1}}, "mean"),
+        (
+            {"dist": "Nrmal", "kwargs": {"mu": 0}},
+            "unknown distribution 'Nrmal'; did you mean 'Normal'?",
+        ),
+        ({"dist": "draw", "kwargs": {"mu": 0}}, "unknown distribution 'draw'; use one of"),
+        (
+            {"dist": "Normal", "kwargs": {"mu": 0, "sgima": 1}},
+            "Normal has no argument 'sgima'; did you mean 'sigma'?",
+        ),
+        (
+            {"dist": "Normal", "kwargs": {"mean": 0, "sigma": 1}},
+            "Normal has no argument 'mean'; use one of mu, sigma, tau",
+        ),
         ({"dist": "Gamma", "kwargs": {"alpha": 2}}, "alpha"),
         ({"dist": "Normal", "kwargs": {"mu": 0, "sigma": -1}}, "sigma > 0"),
         ({"dist": "Normal", "kwargs": {"mu": 0, "sigma": 0}}, "sigma > 0"),

@@ -126,6 +126,6 @@ def _composites(
         composites = Path(judgments).resolve().parent.parent / "design/composites.parquet"
     path = Path(composites)
     if not path.is_file():
-        mend = "give the composites that were judged (design/composites.parquet of a run)"
+        mend = "name the file of those that were judged: `--composites`, or composites= in Python"
         raise ModelError("no file of composites", where=str(path), mend=mend)
     return load_composites(path, corpus)

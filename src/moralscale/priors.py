@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -9,7 +10,8 @@ from typing import Any
 
 import numpy as np
 import pymc as pm
-from pymc_extras.prior import Prior, UnsupportedDistributionError
+from pymc.distributions import continuous
+from pymc_extras.prior import Prior
 
 from moralscale.composition import QUANTITIES
 from moralscale.config import load_yaml
@@ -100,17 +102,30 @@ def _prior(data: object, where: str, scale: bool) -> Prior:
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if not number or not math.isfinite(value):
             raise ConfigError(f"'{value}' is not a number", where=f"{where}, kwargs.{key}")
+    _check_names(data["dist"], data["kwargs"], where)
     try:
         prior = _distribution(data)
         _check_support(prior, where, scale)
         return prior
-    except UnsupportedDistributionError:
-        raise ConfigError(
-            f"unknown distribution '{data['dist']}'", where=where, mend="use a name that PyMC knows"
-        ) from None
     except (TypeError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise ConfigError(reason, where=where, mend=mend) from None
+
+
+def _check_names(name: str, arguments: Mapping[str, Any], where: str) -> None:
+    """Look a distribution and its arguments up among those of PyMC."""
+    create = getattr(getattr(pm, name, None), "dist", None)
+    if create is None:
+        mend = suggestion(name, continuous.__all__)
+        raise ConfigError(f"unknown distribution '{name}'", where=where, mend=mend)
+    known = set(inspect.signature(create).parameters) - {"args", "kwargs"}
+    for argument in arguments:
+        if argument not in known:
+            raise ConfigError(
+                f"{name} has no argument '{argument}'",
+                where=where,
+                mend=suggestion(str(argument), sorted(known)),
+            )
 
 
 def _distribution(data: Mapping[str, Any]) -> Prior:

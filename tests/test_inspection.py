@@ -114,6 +114,14 @@ def test_summary_agrees_with_estimates_and_report_to_the_printed_digit(runs, fou
     assert [list(pair) for pair in zip(shown["quantity"], cells, strict=True)] == on_page
 
 
+def test_what_a_rule_adds_is_among_the_key_estimates(runs):
+    estimates = open_run(runs / "one").estimates()
+    anchored = estimates[estimates["quantity"] == "beta"].assign(quantity="omega", unit="weight")
+    shown = report_tables.key_estimates({"bridged": pd.concat([estimates, anchored])}).rows
+    labels = [label for label, _ in shown]
+    assert labels[1] == "extra weight of the more extreme component"
+
+
 def test_judges_can_be_left_out(posterior, found):
     without = summary(posterior, judges=False)
     assert not without["quantity"].str.endswith("_judge").any()

@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import xarray as xr
 
+from moralscale.composition import RULES
 from moralscale.config import Reporting
 from moralscale.estimands import NO_ANCHORING
 from moralscale.fit import load
@@ -29,6 +30,18 @@ from moralscale.summaries import summarise
 
 #: Columns of numbers, as in ``estimates.csv``.
 NUMBERS = ("mean", "median", "sd", "hdi_low", "hdi_high", "pd", "rope", "ess_bulk", "rhat")
+
+#: The key quantities, with what single rules add after beta.
+KEY_AND_RULE = (
+    KEY[0],
+    *dict.fromkeys(
+        (name, parameter.unit, parameter.meaning[0].lower() + parameter.meaning[1:])
+        for rule in RULES.values()
+        for name, parameter in rule.parameters.items()
+        if name != KEY[0][0]
+    ),
+    *KEY[1:],
+)
 
 
 def summary(
@@ -64,7 +77,7 @@ def summary(
     tree = posterior if isinstance(posterior, xr.DataTree) else load(posterior)
     where = "posterior" if isinstance(posterior, xr.DataTree) else str(posterior)
     draws = quantities(tree["posterior"].to_dataset(), estimands_of(tree, where=where))
-    wanted = KEY + JUDGE if judges else KEY
+    wanted = KEY_AND_RULE + JUDGE if judges else KEY_AND_RULE
     names = [name for name in dict.fromkeys(name for name, *_ in wanted) if name in draws]
     table = key_rows(summarise(draws[names], reporting), wanted)
     table.attrs = {
@@ -111,7 +124,7 @@ def printed(table: pd.DataFrame) -> pd.DataFrame:
         Texts: quantity, mean, sd, the interval, direction (its probability), in ROPE (share inside
         the region of no effect).
     """
-    key = table[table["quantity"].isin([name for name, *_ in KEY])]
+    key = table[table["quantity"].isin([name for name, *_ in KEY_AND_RULE])]
     rows = [row for _, row in key.iterrows()]
     return pd.DataFrame(
         {

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from moralscale.figures.slopes import NAMES
+from moralscale.inspection import KEY_AND_RULE
 from moralscale.printing import JUDGE, KEY, UNITS, estimate, number
 from moralscale.records import USED, Outcome
 from moralscale.report.inputs import FIT
@@ -40,7 +41,7 @@ def fits(estimates: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 def key_estimates(by_fit: dict[str, pd.DataFrame]) -> Table:
     """Key estimates of every fit side by side."""
-    return _side_by_side(by_fit, KEY)
+    return _side_by_side(by_fit, KEY_AND_RULE)
 
 
 def judge_estimates(title: str, estimates: pd.DataFrame) -> Table:

@@ -131,7 +131,7 @@ def _logarithmic(ax: Axes, label: str) -> None:
     ax.set_xscale("log")
     ax.set_yscale("log")
     for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter("{x:,g}")
+        axis.set_major_formatter("{x:,.10g}")
         axis.set_minor_formatter("")
     ax.set_xlabel(label)
     ax.set_ylabel("gradient, ms")

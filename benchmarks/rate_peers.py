@@ -121,7 +121,9 @@ def sklearn(first: Index, second: Index, won: NDArray[np.bool_], n: int) -> Call
 
     def run() -> Array:
         design = _design(first, second, n)
-        model = LogisticRegression(C=np.inf, fit_intercept=False, tol=1e-6, max_iter=1000)
+        model = LogisticRegression(
+            C=np.inf, fit_intercept=False, solver="newton-cg", tol=1e-10, max_iter=1000
+        )
         return np.append(model.fit(design, won).coef_[0], 0.0)
 
     return run

@@ -126,6 +126,18 @@ def test_a_refit_that_failed_its_gates_is_in_no_verdict(refitted):
     assert found["verdict"].str.startswith("nothing can be said").all()
 
 
+def test_a_foundation_that_is_left_out_has_no_row_and_fails_no_gate(refitted):
+    without = refitted[1].copy(deep=True)
+    for group in ("base", "alternative"):
+        residuals = without[group]["foundation_residual"]
+        without[group]["foundation_residual"] = residuals.where(residuals["foundation"] != "care")
+    moved = shifts([without], Reporting(), GATES)
+    residuals = moved[moved["quantity"] == "foundation_residual"]
+    assert list(residuals["index"]) == list(FOUNDATIONS[1:])
+    assert moved["passed"].all()
+    assert moved.select_dtypes("number").notna().all(axis=None)
+
+
 def test_refits_are_kept_and_read_again(refitted, tmp_path, moved):
     for place, refit in enumerate(refitted):
         save_refit(refit, tmp_path / f"{place}.nc")

@@ -90,7 +90,7 @@ class Sensitivity(Section):
         description="Leave out each judge or each foundation, or keep the answers to one prompt.",
     )
     sampler: Sampler = Field(
-        Sampler(chains=2, tune=300, draws=300, thin=1),
+        Sampler(chains=2, tune=150, draws=250, thin=1, target_accept=0.75, coordinates="learnt"),
         description="Fewer draws than a fit that is reported.",
     )
     gates: Gates = Field(

@@ -71,7 +71,8 @@ def _shift(refit: xr.DataTree, reporting: Reporting, gates: Gates) -> pd.DataFra
     base = base[[*_KEYS, "mean", "sd", "mcse"]].rename(
         columns={"mean": "base_mean", "sd": "base_sd", "mcse": "base_mcse"}
     )
-    table = base.merge(other, on=_KEYS, how="inner")
+    # The residual of a foundation that is left out is no quantity of either side.
+    table = base.dropna(subset="base_mean").merge(other, on=_KEYS, how="inner")
     table["shift"] = (table["mean"] - table["base_mean"]) / table["base_sd"]
     table["mcse_shift"] = np.hypot(table["mcse"], table["base_mcse"]) / table["base_sd"]
     table["sd_ratio"] = table["sd"] / table["base_sd"]

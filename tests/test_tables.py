@@ -120,3 +120,12 @@ def test_identification_sets_runs_side_by_side(estimates):
     table = identification({"one": found, "two": found})
     assert list(table["run"]) == ["one", "two"]
     assert set(table["quantity"]) == {"beta"}
+
+
+def test_a_published_figure_without_an_estimate_is_read_as_missing(tmp_path):
+    header = "quantity,index,unit,published,mean,hdi_low,hdi_high"
+    rows = ("slope,,ratio,0.862,0.41,-0.41,1.31", "convergence,,correlation,0.939,,,")
+    (tmp_path / "published.csv").write_text("\n".join((header, *rows, "")))
+    found = read_estimates(tmp_path / "published.csv")
+    assert found["mean"].tolist() == pytest.approx([0.41, np.nan], nan_ok=True)
+    assert found["index"].tolist() == ["", ""]

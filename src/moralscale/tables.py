@@ -114,15 +114,20 @@ def published(estimates: pd.DataFrame, figures: pd.DataFrame) -> pd.DataFrame:
     return table[[*columns, *keys, "mean", "hdi_low", "hdi_high"]]
 
 
+#: What a table of estimates lacks in places: convergence of a single judge, say.
+_MAY_BE_EMPTY = (
+    *("mean", "median", "sd", "hdi_low", "hdi_high", "published"),
+    *("pd", "rope", "mcse", "ess_bulk", "ess_tail", "rhat"),
+)
+
+
 def read_estimates(path: str | Path) -> pd.DataFrame:
     """Read a table of estimates; labels stay text."""
     return pd.read_csv(
         path,
         dtype={"index": str, "quantity": str},
         keep_default_na=False,
-        na_values={
-            column: [""] for column in ("pd", "rope", "mcse", "ess_bulk", "ess_tail", "rhat")
-        },
+        na_values={key: [""] for key in _MAY_BE_EMPTY},
     )
 
 

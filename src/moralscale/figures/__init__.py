@@ -118,7 +118,7 @@ AUDIT = MappingProxyType(
 CAPTIONS = MappingProxyType(
     {
         name: plot.caption
-        for plots in (FIGURES, OF_RUN, CROSS_RUN, SENSITIVITY, TABLED, AUDIT)
+        for plots in (FIGURES, OF_RUN, CROSS_RUN, SENSITIVITY, TABLED, AUDIT, {"power": POWER})
         for name, plot in plots.items()
     }
 )

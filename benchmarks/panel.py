@@ -10,11 +10,11 @@ import pandas as pd
 
 from moralscale.arrays import Arrays, make_arrays
 from moralscale.config import Config, Panel, read_config
-from moralscale.design import make_composites, make_schedule
+from moralscale.design import make_composites, make_schedules
 from moralscale.likelihood import replicate
 from moralscale.power import random_pairs
 from moralscale.priors import Priors, load_priors
-from moralscale.records import VERDICTS, Arena
+from moralscale.records import VERDICTS
 from moralscale.scenes import load_scenes
 from moralscale.simulate import simulate_panel
 
@@ -36,24 +36,15 @@ def study() -> Arrays:
     settings = config()
     scenes = load_scenes(ROOT / "scenarios/scenes.csv")
     composites = make_composites(scenes, realisations=1, seed=settings.seed)
-    counts = settings.design.judgments.model_dump()
     panel = settings.panels["compressed"]
-    judges = names_of(panel.judges)
-    schedule = pd.concat(
-        [
-            make_schedule(
-                arena,
-                scenes,
-                composites,
-                judges,
-                judgments=counts[arena],
-                repeats=1,
-                prompts=["trolley"],
-                seed=settings.seed,
-            )
-            for arena in Arena
-        ],
-        ignore_index=True,
+    schedule = make_schedules(
+        scenes,
+        composites,
+        names_of(panel.judges),
+        judgments=settings.design.judgments.model_dump(),
+        repeats=1,
+        prompts=["trolley"],
+        seed=settings.seed,
     )
     return answered(schedule, scenes, composites, panel, seed=settings.seed)
 

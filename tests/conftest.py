@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from moralscale.config import Panel
-from moralscale.design import make_composites, make_schedule
+from moralscale.design import make_composites, make_schedules
 from moralscale.records import FOUNDATIONS, INTENSITIES, Arena
 from moralscale.simulate import simulate_panel
 
@@ -67,21 +67,15 @@ def answered():
 
     def answer(truth, scenes, composites, counts, seed=0):
         judges = [str(judge) for judge in truth["judge"].values]
-        schedules = [
-            make_schedule(
-                arena,
-                scenes,
-                composites,
-                judges,
-                judgments=counts[arena],
-                repeats=1,
-                prompts=["trolley"],
-                seed=seed,
-            )
-            for arena in Arena
-            if counts.get(arena)
-        ]
-        table = pd.concat(schedules, ignore_index=True)
+        table = make_schedules(
+            scenes,
+            composites,
+            judges,
+            judgments=counts,
+            repeats=1,
+            prompts=["trolley"],
+            seed=seed,
+        )
         first, second = outcome_chances(truth, table)
         # One uniform a comparison, so that two truths can be held against each other.
         uniform = np.random.default_rng(seed).random(len(table))

@@ -13,7 +13,7 @@ import pandas as pd
 
 from moralscale.collect import collect
 from moralscale.config import Config, Panel
-from moralscale.design import make_composites, make_schedule
+from moralscale.design import make_composites, make_schedules
 from moralscale.prompts import load_template
 from moralscale.providers.simulated import Simulated
 from moralscale.records import Arena, Origin
@@ -22,7 +22,7 @@ from moralscale.simulate import simulate_panel
 
 ROOT = Path(__file__).resolve().parents[1]
 JUDGES = ("simulated-01", "simulated-02", "simulated-03")
-COUNTS = {Arena.SINGLE: 1500, Arena.COMPOSITE: 900, Arena.BRIDGE: 300}
+COUNTS: dict[str, int] = {Arena.SINGLE: 1500, Arena.COMPOSITE: 900, Arena.BRIDGE: 300}
 COLUMNS = {"judge": "model", "first": "left", "second": "right", "outcome": "verdict"}
 LABELS = {"first": "left wins", "second": "right wins", "refusal": "declined"}
 
@@ -45,18 +45,14 @@ def answers(folder: Path) -> pd.DataFrame:
     truth = simulate_panel(panel, scenes, composites, JUDGES, seed=seed)
     truth.to_netcdf(folder / "truth.nc", engine="h5netcdf")
     template = load_template(ROOT / "config/prompts/trolley.yaml")
-    schedules = pd.concat(
-        make_schedule(
-            arena,
-            scenes,
-            composites,
-            JUDGES,
-            judgments=count,
-            repeats=1,
-            prompts=[template.name],
-            seed=seed,
-        )
-        for arena, count in COUNTS.items()
+    schedules = make_schedules(
+        scenes,
+        composites,
+        JUDGES,
+        judgments=COUNTS,
+        repeats=1,
+        prompts=[template.name],
+        seed=seed,
     )
     return pd.concat(
         collect(

@@ -16,13 +16,13 @@ import pandas as pd
 from moralscale.attempts import short_key
 from moralscale.collect.asks import Asks
 from moralscale.config import Config, Judge, load_judges
-from moralscale.design import make_composites, make_schedule
+from moralscale.design import make_composites, make_schedules
 from moralscale.journal import read_heads
 from moralscale.prices import BATCH_SHARE, Price, cost, load_prices
 from moralscale.prompts import load_template
 from moralscale.providers import make_provider
 from moralscale.providers.base import BUDGETS, Provider, key_of
-from moralscale.records import Arena, Origin, Usage
+from moralscale.records import Origin, Usage
 from moralscale.scenes import load_scenes
 
 CHARACTERS_PER_TOKEN = 4.0
@@ -116,21 +116,15 @@ def questions(config: Config, run: str, root: Path) -> Iterator[tuple[str, Asks]
     scenes = load_scenes(root / config.scenes_of(run))
     design, judges, prompts = config.design, config.judge_names(run), config.prompts_of(run)
     composites = make_composites(scenes, realisations=design.realisations, seed=config.seed)
-    counts = design.judgments.model_dump()
-    schedule = pd.concat(
-        make_schedule(
-            arena,
-            scenes,
-            composites,
-            judges,
-            judgments=counts[arena],
-            repeats=design.repeats,
-            prompts=prompts,
-            orders=design.orders,
-            seed=config.seed,
-        )
-        for arena in Arena
-        if counts[arena]
+    schedule = make_schedules(
+        scenes,
+        composites,
+        judges,
+        judgments=design.judgments.model_dump(),
+        repeats=design.repeats,
+        prompts=prompts,
+        orders=design.orders,
+        seed=config.seed,
     )
     templates = {
         name: load_template(root / f"config/prompts/{name}.yaml", language=config.language_of(run))

@@ -8,8 +8,8 @@ import pandas as pd
 
 from moralscale.arrays import Arrays, make_arrays
 from moralscale.config import Calibration
-from moralscale.design import make_composites, make_schedule
-from moralscale.records import Arena, Outcome
+from moralscale.design import make_composites, make_schedules
+from moralscale.records import Outcome
 
 #: Intensity pairs of the composites, of every foundation pair: as balanced as all sixteen, and with
 #: both configurations of the anchoring contrast.
@@ -56,21 +56,14 @@ def small_design(corpus: pd.DataFrame, settings: Calibration, *, seed: int) -> S
     if {-2, -1, 1, 2} <= set(scenes["intensity"]):  # another scale keeps all its pairs
         composites = composites[kept].reset_index(drop=True)
     judges = tuple(f"judge-{number}" for number in range(1, settings.judges + 1))
-    schedule = pd.concat(
-        [
-            make_schedule(
-                arena,
-                scenes,
-                composites,
-                list(judges),
-                judgments=getattr(settings.judgments, arena.value),
-                repeats=1,
-                prompts=["simulated"],
-                seed=seed,
-            )
-            for arena in Arena
-        ],
-        ignore_index=True,
+    schedule = make_schedules(
+        scenes,
+        composites,
+        judges,
+        judgments=settings.judgments.model_dump(),
+        repeats=1,
+        prompts=["simulated"],
+        seed=seed,
     )
     table = schedule.assign(outcome=Outcome.FIRST.value)
     arrays = make_arrays(table, scenes, composites, data="bridged")

@@ -25,8 +25,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -133,6 +133,33 @@ def make_schedule(
     schedule["repeat"] = schedule.groupby(list(schedule.columns)).cumcount() + 1
     schedule.insert(0, "comparison_id", comparison_ids(schedule))
     return schedule[["comparison_id", *COLUMNS]]
+
+
+def make_schedules(
+    scenes: pd.DataFrame,
+    composites: pd.DataFrame,
+    judges: Sequence[str],
+    *,
+    judgments: Mapping[str, int],
+    **settings: Any,
+) -> pd.DataFrame:
+    """Comparisons of all arenas that have any, one below the other.
+
+    Parameters
+    ----------
+    scenes, composites, judges
+        As of `make_schedule`.
+    judgments : mapping
+        Distinct comparisons by arena.
+    **settings
+        The rest of what `make_schedule` takes, the same for every arena.
+    """
+    tables = [
+        make_schedule(arena, scenes, composites, judges, judgments=judgments[arena], **settings)
+        for arena in Arena
+        if judgments.get(arena)
+    ]
+    return pd.concat(tables, ignore_index=True)
 
 
 def _exchanged(table: pd.DataFrame) -> pd.DataFrame:

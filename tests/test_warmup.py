@@ -15,6 +15,7 @@ from moralscale.errors import ModelError
 from moralscale.fit import compile as compile_model
 from moralscale.priors import load_priors
 from moralscale.warmup import learn
+from moralscale.warmup.coordinates import to_parameters
 from moralscale.warmup.curvature import Layout, average, measure
 from moralscale.warmup.density import Density
 from moralscale.warmup.effects import Effects, survey, weakest
@@ -123,6 +124,7 @@ def test_the_memory_of_a_large_panel_is_reckoned_before_it_is_taken():
 
 def test_gradient_over_coordinates_is_that_of_finite_differences(learnt):
     assert len(learnt.coordinates.weak) > 0
+    assert len(learnt.coordinates.lead) > 0
     for seed in (1, 2):
         u = somewhere(learnt.density.size, seed)
         slope = learnt(u)[1]
@@ -146,6 +148,39 @@ def test_density_over_coordinates_counts_the_volume_of_the_map(learnt):
     assert abs(counted[0] - counted[1]) > 0.1
     volumes = [log_volume(u) for u in us]
     assert counted[0] - counted[1] == pytest.approx(volumes[0] - volumes[1], abs=1e-4)
+
+
+def test_what_is_sampled_is_the_density_over_coordinates(learnt, compiled):
+    machine = learnt.machine(compiled.names)
+    sampled, size = Density(machine), learnt.density.size
+    for seed in (6, 7):
+        u = somewhere(size, seed, 1.0)
+        value, slope = learnt(u)
+        found, gradient = sampled(u)
+        assert found == pytest.approx(value, rel=1e-12)
+        np.testing.assert_allclose(gradient, slope, rtol=1e-10, atol=1e-10)
+        kept = sampled.expand(u, compiled.names)
+        given = learnt.density.expand(learnt.parameters(u), compiled.names)
+        for name in compiled.names:
+            np.testing.assert_array_equal(kept[name], given[name])
+    assert np.isnan(sampled(np.full(size, np.inf))[0])
+
+
+def test_leading_effects_are_turned_to_where_data_tell_each_by_itself(learnt):
+    turn = learnt.coordinates.turn
+    np.testing.assert_allclose(turn @ turn.T, np.eye(len(turn)), atol=1e-10)
+
+
+def test_spreads_have_a_tail_towards_zero(learnt):
+    """Far below, the logarithm of a spread falls with the square of its coordinate."""
+    c = learnt.coordinates
+    for sign, power in ((-1, 2), (1, 1)):
+        u = np.zeros(learnt.density.size)
+        reached = []
+        for far in (1e3, 2e3):
+            u[c.spread] = sign * far
+            reached.append(to_parameters(c, u)[1][c.spread] - c.centre[c.spread])
+        np.testing.assert_allclose(reached[1] / reached[0], 2**power, rtol=0.01)
 
 
 def test_the_posterior_is_that_of_plain_coordinates(compiled):

@@ -13,7 +13,6 @@ from typing import Any
 
 import h5py
 import numpy as np
-import nutpie
 import pandas as pd
 import pymc as pm
 import xarray as xr
@@ -24,6 +23,7 @@ from moralscale.composition import Rule, get_rule
 from moralscale.config import Observation, Sampler
 from moralscale.errors import ModelError
 from moralscale.judgments import read_judgments
+from moralscale.machine import compile_model
 from moralscale.manifest import versions
 from moralscale.model import REPORTED, build_model
 from moralscale.observation import OBSERVED, Observed
@@ -336,7 +336,7 @@ def load(path: str | Path) -> xr.DataTree:
 
 def _machine(model: pm.Model, names: list[str]) -> Any:
     started = time.monotonic()
-    machine = nutpie.compile_pymc_model(model, var_names=names)
+    machine = compile_model(model, names)
     seconds = time.monotonic() - started
     LOG.info("model of %d parameters compiled in %.0f s", machine.n_dim, seconds)
     return machine

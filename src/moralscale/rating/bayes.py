@@ -19,7 +19,6 @@ from typing import Any
 
 import arviz as az
 import numpy as np
-import nutpie
 import pandas as pd
 import pymc as pm
 import pytensor.tensor as pt
@@ -34,6 +33,7 @@ from moralscale.checks.convergence import check_convergence
 from moralscale.checks.sampling import check_sampling
 from moralscale.config import Gates, Sampler
 from moralscale.errors import GateError
+from moralscale.machine import compile_model
 from moralscale.rating.comparisons import Comparisons
 from moralscale.sampling import by_nutpie
 
@@ -88,7 +88,7 @@ def posterior_strengths(
     model = build_rating_model(comparisons, position_bias=position_bias)
     reported = [name for name in REPORTED if name in model.named_vars]
     tree = by_nutpie(
-        nutpie.compile_pymc_model(model, var_names=reported),
+        compile_model(model, reported),
         draws=sampler.draws * sampler.thin,
         tune=sampler.tune,
         chains=sampler.chains,

@@ -1,17 +1,25 @@
 """The map from the sampler's coordinates to the model's parameters, and the gradient's way back.
 
-Coordinates u are meant to be standard normal, a posteriori. Three steps lead to parameters x:
+Coordinates u are meant to be standard normal, a posteriori. Spreads come first,
+log_sd = centre + scale * u - softplus(-(u + bend))^2 / 2: where data do not keep a spread from 0,
+its logarithm has an exponential tail to the left, which this makes a normal one. Then all else in
+the order in which it can be told:
 
-1. Spreads: log_sd = centre + scale * u.
-2. Everything else at given spreads, v = centre + T (u - sd/sd_0 * T' H w), where T T' is the
-   posterior covariance. The effects w that the data hardly tell one by one, and that are thousands,
-   are free: what the others must give way to them is a fixed pattern times their spread.
-3. Standardised effects, x = m(sd) + s(sd) * v with s = (1 + i sd^2)^(-1/2) and
-   m = score * sd / (1 + i sd^2): mean and sd of an effect whose prior is standard normal and about
-   which the data know i. No information leaves it standardised; much of it centres it.
+1. Weak effects, those of a judge that are thousands and that the data hardly tell one by one, are
+   free: v = u.
+2. Leading effects, those that judges share with a spread: v = centre + P (u - sd H w), where P P'
+   is their posterior covariance at typical spreads and H w what they give way to the weak effects.
+   They are turned to the axes of what the data say of all those of their spread, along which each
+   is told by itself; their prior looks alike in all directions.
+3. The rest follows what an effect is in log-odds, its spread times itself, by fixed patterns:
+   v = centre + (root) (leading effects, u - sd H w).
 
-The density in u is that of the model, times the volume of step 3 (steps 1 and 2 are linear in u at
-given spreads and of constant volume).
+Standardised effects are m(sd) + s(sd) v with s = (1 + i sd^2)^(-1/2) and
+m = score * sd / (1 + i sd^2): mean and sd of an effect whose prior is standard normal and about
+which the data know i. No information leaves it standardised; much of it centres it.
+
+The density in u is that of the model, times the volume of the maps of spreads and effects: all else
+is linear in u at given spreads and of constant volume.
 """
 
 from __future__ import annotations
@@ -32,25 +40,37 @@ class Coordinates(NamedTuple):
     Attributes
     ----------
     centre : (size,)
-        Parameters, after step 2, of u = 0.
-    spread, spread_scale : (spread,)
-        Places of the logarithms of spreads, and how far one unit of u moves them.
+        v of u = 0.
+    spread, spread_scale, spread_bend : (spread,)
+        Places of the logarithms of spreads, how far one unit of u moves them, and how many units
+        below the centre their tail begins.
     weak : (weak,)
-        Places of the effects that are free in step 2.
+        Places of the weak effects.
     weak_spread : int
         Place of their spread; -1 where there are none.
+    lead : (lead,)
+        Places of the leading effects.
+    lead_root : (lead, lead)
+        P, a root of their covariance.
+    lead_mean, lead_sd : (lead,)
+        In log-odds, at the spreads that were learnt at.
+    turn : (lead, lead)
+        The rotation that takes leading effects along their axes to the model's.
     shared : (shared,)
-        Places of what judges share.
-    root : (shared, shared)
-        A root of its covariance.
+        Places of all else that judges share.
+    root : (shared, lead and shared)
+        How it follows the leading effects, in units of their sd, and a root of its covariance.
     local, local_scale : (local,)
         Places of what judges have of their own, and scales given what they share.
-    follow_start, follow_at, follow : compressed rows (local by shared)
+    follow_start, follow_at, follow : compressed rows (local by lead and shared)
         How they follow what is shared.
-    yield_start, yield_at, yielded : compressed rows (weak by shared and local)
+    yield_start, yield_at, yielded : compressed rows (weak by size)
         Curvature between weak effects and all others, by places, over the weak effects' spread.
+    width : (size,)
+        Scales of effects at the spreads that were learnt at, 1 for all others.
     effect, effect_spread : (effect,)
-        Places of standardised effects, the weak ones first, and of their spreads.
+        Places of standardised effects, the weak ones first and then the leading ones, and of their
+        spreads.
     score, information : (effect,)
         What the data say of an effect: slope at 0, and curvature.
     """
@@ -58,8 +78,14 @@ class Coordinates(NamedTuple):
     centre: Array
     spread: Index
     spread_scale: Array
+    spread_bend: Array
     weak: Index
     weak_spread: int
+    lead: Index
+    lead_root: Array
+    lead_mean: Array
+    lead_sd: Array
+    turn: Array
     shared: Index
     root: Array
     local: Index
@@ -70,6 +96,7 @@ class Coordinates(NamedTuple):
     yield_start: Index
     yield_at: Index
     yielded: Array
+    width: Array
     effect: Index
     effect_spread: Index
     score: Array
@@ -86,52 +113,80 @@ def to_parameters(c: Coordinates, u: Array) -> tuple[Array, Array, Array, float]
     Returns
     -------
     x, v : (size,)
-        Parameters, and the same before step 3.
+        Parameters, and the same before effects are scaled. Leading effects are turned in x alone.
     way : (size,)
         What the others give way to the weak effects, in coordinates, over their spread.
     log_volume : float
         Logarithm of the volume of the map, up to a constant.
     """
-    v, way = c.centre.copy(), np.zeros(len(u))
+    n_weak, n_lead = len(c.weak), len(c.lead)
+    v, way, z = c.centre.copy(), np.zeros(len(u)), u
+    log_volume = 0.0
     for k in range(len(c.spread)):
-        v[c.spread[k]] += c.spread_scale[k] * u[c.spread[k]]
-    for k in range(len(c.weak)):
+        tail, share = _tail(u[c.spread[k]] + c.spread_bend[k])
+        v[c.spread[k]] += c.spread_scale[k] * u[c.spread[k]] - tail * tail / 2
+        log_volume += np.log(c.spread_scale[k] + tail * share)
+    for k in range(n_weak):
         v[c.weak[k]] += u[c.weak[k]]
-    n_weak, x = len(c.weak), v.copy()
-    log_volume = _inform(c, v, x, 0, n_weak)
+    x = v.copy()
+    log_volume += _inform(c, v, x, 0, n_weak)
     if n_weak:
         pulled = np.zeros(len(u))
         for k in range(n_weak):
             for q in range(c.yield_start[k], c.yield_start[k + 1]):
                 pulled[c.yield_at[q]] += c.yielded[q] * x[c.weak[k]]
-        _root_transposed(c, pulled, way)
-        _root(c, u - np.exp(v[c.weak_spread]) * way, v)
-    else:
-        _root(c, u, v)
+        pulled[c.lead] = np.dot(pulled[c.lead], c.turn)
+        pulled *= c.width
+        lead = pulled[c.lead] + _rest_transposed(c, pulled, way)
+        way[c.lead] = np.dot(lead, c.lead_root)
+        z = u - np.exp(v[c.weak_spread]) * way
+    v[c.lead] += np.dot(c.lead_root, z[c.lead])
+    log_volume += _inform(c, v, x, n_weak, n_weak + n_lead)
+    moved = np.empty(n_lead)
+    for k in range(n_lead):
+        sd = np.exp(v[c.effect_spread[n_weak + k]])
+        moved[k] = (sd * x[c.lead[k]] - c.lead_mean[k]) / c.lead_sd[k]
+    _rest(c, moved, z, v)
     x[c.shared] = v[c.shared]
     x[c.local] = v[c.local]
-    log_volume += _inform(c, v, x, n_weak, len(c.effect))
+    log_volume += _inform(c, v, x, n_weak + n_lead, len(c.effect))
+    x[c.lead] = np.dot(c.turn, x[c.lead])
     return x, v, way, log_volume
 
 
 @_jit
-def to_coordinates(c: Coordinates, v: Array, way: Array, x: Array, gradient: Array) -> Array:
+def to_coordinates(
+    c: Coordinates, u: Array, v: Array, way: Array, x: Array, gradient: Array
+) -> Array:
     """Take a gradient over parameters to one over coordinates, and add that of the log volume.
 
     Parameters
     ----------
-    v, way, x : (size,)
-        As `to_parameters` gave them.
+    u, v, way, x : (size,)
+        Coordinates, and what `to_parameters` gave of them.
     gradient : (size,)
         Of the log density, over parameters.
     """
-    n_weak, slope, out = len(c.weak), gradient.copy(), np.zeros(len(x))
-    _inform_back(c, v, slope, n_weak, len(c.effect))
-    _root_transposed(c, slope, out)
+    n_weak, n_lead = len(c.weak), len(c.lead)
+    slope, out = gradient.copy(), np.zeros(len(x))
+    slope[c.lead] = np.dot(slope[c.lead], c.turn)
+    _inform_back(c, v, slope, n_weak + n_lead, len(c.effect))
+    by_moved, lead = _rest_transposed(c, slope, out), np.dot(x[c.lead], c.turn)
+    for k in range(n_lead):
+        at = c.effect_spread[n_weak + k]
+        here = by_moved[k] * np.exp(v[at]) / c.lead_sd[k]
+        slope[c.lead[k]] += here
+        slope[at] += here * lead[k]
+    _inform_back(c, v, slope, n_weak, n_weak + n_lead)
+    out[c.lead] = np.dot(slope[c.lead], c.lead_root)
     if n_weak:
         sd, pulled = np.exp(v[c.weak_spread]), np.zeros(len(x))
         slope[c.weak_spread] -= sd * np.dot(way, out)
-        _root(c, out, pulled)
+        lead = np.dot(c.lead_root, out[c.lead])
+        _rest(c, lead, out, pulled)
+        pulled[c.lead] = lead
+        pulled *= c.width
+        pulled[c.lead] = np.dot(c.turn, pulled[c.lead])
         for k in range(n_weak):
             for q in range(c.yield_start[k], c.yield_start[k + 1]):
                 slope[c.weak[k]] -= sd * c.yielded[q] * pulled[c.yield_at[q]]
@@ -139,16 +194,30 @@ def to_coordinates(c: Coordinates, v: Array, way: Array, x: Array, gradient: Arr
     for k in range(n_weak):
         out[c.weak[k]] = slope[c.weak[k]]
     for k in range(len(c.spread)):
-        out[c.spread[k]] = c.spread_scale[k] * slope[c.spread[k]]
+        tail, share = _tail(u[c.spread[k]] + c.spread_bend[k])
+        steep = c.spread_scale[k] + tail * share
+        curved = share * share + tail * share * (1 - share)
+        out[c.spread[k]] = steep * slope[c.spread[k]] - curved / steep
     return out
 
 
 @_jit
-def _root(c: Coordinates, u: Array, v: Array) -> None:
-    """Add T u to v."""
-    shared = np.dot(c.root, u[c.shared])
+def _tail(u: float) -> tuple[float, float]:
+    """Softplus of -u, and its slope over -u."""
+    small = np.exp(-abs(u))
+    return float(max(-u, 0.0) + np.log1p(small)), float((small if u > 0 else 1.0) / (1 + small))
+
+
+@_jit
+def _rest(c: Coordinates, lead: Array, u: Array, v: Array) -> None:
+    """Add to v how the rest follows the leading effects, (lead,), and its own coordinates."""
+    n_lead = len(lead)
+    shared = np.empty(n_lead + len(c.shared))
+    shared[:n_lead] = lead
+    shared[n_lead:] = u[c.shared]
+    shared[n_lead:] = np.dot(c.root, shared)
     for k in range(len(c.shared)):
-        v[c.shared[k]] += shared[k]
+        v[c.shared[k]] += shared[n_lead + k]
     for k in range(len(c.local)):
         value = c.local_scale[k] * u[c.local[k]]
         for q in range(c.follow_start[k], c.follow_start[k + 1]):
@@ -157,20 +226,25 @@ def _root(c: Coordinates, u: Array, v: Array) -> None:
 
 
 @_jit
-def _root_transposed(c: Coordinates, v: Array, u: Array) -> None:
-    """Set u to T' v."""
-    shared = v[c.shared]
+def _rest_transposed(c: Coordinates, v: Array, u: Array) -> Array:
+    """Take slopes over the rest of v to u, and return those over the leading effects: (lead,)."""
+    n_lead = len(c.lead)
+    shared = np.zeros(n_lead + len(c.shared))
+    shared[n_lead:] = v[c.shared]
     for k in range(len(c.local)):
         value = v[c.local[k]]
         u[c.local[k]] = c.local_scale[k] * value
         for q in range(c.follow_start[k], c.follow_start[k + 1]):
             shared[c.follow_at[q]] += c.follow[q] * value
-    u[c.shared] = np.dot(shared, c.root)
+    back: Array = np.dot(shared[n_lead:], c.root)
+    u[c.shared] = back[n_lead:]
+    back[:n_lead] += shared[:n_lead]
+    return back[:n_lead]
 
 
 @_jit
 def _inform(c: Coordinates, v: Array, x: Array, start: int, stop: int) -> float:
-    """Take step 3 for some of the effects, and return its log volume."""
+    """Scale some of the effects, and return the log volume."""
     volume, log_volume = 1.0, 0.0
     for k in range(start, stop):
         sd = np.exp(v[c.effect_spread[k]])

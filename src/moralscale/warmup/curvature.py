@@ -73,6 +73,15 @@ class Curvature:
             self.shared * all_[:, None] * all_,
         )
 
+    def turned(self, places: Index, turn: Array) -> Curvature:
+        """Turn the shared parameters at some places: (n,), by a rotation (n, n)."""
+        at = np.searchsorted(self.layout.shared, places)
+        across, shared = self.across.copy(), self.shared.copy()
+        across[:, :, at] = across[:, :, at] @ turn
+        shared[:, at] = shared[:, at] @ turn
+        shared[at] = turn.T @ shared[at]
+        return replace(self, across=across, shared=shared)
+
     def without(self, left_out: NDArray[np.bool_]) -> Curvature:
         """Give the curvature without some parameters of every judge: (local,)."""
         kept = ~left_out

@@ -31,17 +31,17 @@ class Density:
         Length of a point.
     places : mapping of str to slice
         Where the values of a free variable stand, by the name of its unconstrained value.
-    shapes : mapping of str to tuple
-        Shapes of all stored variables.
+    stored, shapes : mapping of str to slice, and to tuple
+        Where all stored variables stand in an expanded draw, and their shapes.
     """
 
     def __init__(self, machine: Any) -> None:
         self.machine = machine
         self.size: int = machine.n_dim
         names, slices, shapes = machine.shape_info
-        self._stored = dict(zip(names, slices, strict=True))
+        self.stored = dict(zip(names, slices, strict=True))
         self.places: Mapping[str, slice] = {
-            name: place for name, place in self._stored.items() if place.stop <= self.size
+            name: place for name, place in self.stored.items() if place.stop <= self.size
         }
         self.shapes: Mapping[str, tuple[int, ...]] = {
             name: tuple(shape) for name, shape in zip(names, shapes, strict=True)
@@ -70,4 +70,4 @@ class Density:
         failed = self._expand(self.size, len(out), x.ctypes.data, out.ctypes.data, self._data)
         if failed:
             raise FloatingPointError("a draw could not be expanded")
-        return {name: out[self._stored[name]].reshape(self.shapes[name]) for name in names}
+        return {name: out[self.stored[name]].reshape(self.shapes[name]) for name in names}

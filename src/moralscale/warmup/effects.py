@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pymc as pm
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 
 from moralscale.warmup.curvature import Layout
 from moralscale.warmup.density import Density
@@ -16,6 +18,7 @@ Index = NDArray[np.int64]
 
 #: Effects of judges about which the data say less than this, over what the prior says, are weak.
 WEAK = 0.15
+NONE = np.empty(0, dtype=int)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,12 +54,24 @@ class Effects:
         out[:, self.place] *= np.exp(x[:, self.spread] - out[:, self.spread])
         return out
 
-    def told(self, mean: Array, variance: Array) -> Effects:
-        """Read what the data say off mean and variances of the posterior: two of (size,)."""
+    def told(self, mean: Array, variance: Array, *, but: Index = NONE) -> Effects:
+        """Read what the data say off mean and variances of the posterior.
+
+        Parameters
+        ----------
+        mean, variance : (size,)
+        but : (n, ...), optional
+            Places of effects that are left as they are.
+        """
         sd = np.exp(mean[self.spread])
         more = np.maximum(1 / variance[self.place], 1)
-        score, information = mean[self.place] * more / sd, (more - 1) / sd**2
-        return replace(self, score=score, information=information)
+        same = np.isin(self.place, but)
+        score = np.where(same, self.score, mean[self.place] * more / sd)
+        return replace(
+            self,
+            score=score,
+            information=np.where(same, self.information, (more - 1) / sd**2),
+        )
 
     def scale(self, x: Array) -> Array:
         """Width of effects given the spreads of a point, 1 for all others: (size,)."""
@@ -64,13 +79,39 @@ class Effects:
         out[self.place] = 1 / np.sqrt(1 + self.information * np.exp(2 * x[self.spread]))
         return out
 
-    def first(self, places: Index) -> Effects:
+    def axes(self, at: Layout, covariance: Array) -> tuple[Index, Array]:
+        """Find the axes of what the data say of shared effects of one spread.
+
+        Parameters
+        ----------
+        at : Layout
+        covariance : (shared, shared)
+            Of what is shared, at given spreads.
+
+        Returns
+        -------
+        places : (turned,)
+            Places of effects that share their spread with others.
+        turn : (turned, turned)
+            A rotation, one block a spread.
+        """
+        groups, blocks = [], []
+        for one in np.unique(self.spread):
+            found = np.flatnonzero(np.isin(at.shared, self.place[self.spread == one]))
+            if len(found) > 1:
+                groups.append(at.shared[found])
+                blocks.append(np.linalg.eigh(covariance[np.ix_(found, found)]).eigenvectors)
+        return np.concatenate([NONE, *groups]), block_diag(*blocks) if blocks else np.empty((0, 0))
+
+    def first(self, places: Sequence[Index]) -> Effects:
         """Put those at some places first, in their order."""
-        found = {place: k for k, place in enumerate(self.place.tolist())}
-        later = np.flatnonzero(~np.isin(self.place, places))
-        order = np.concatenate([np.array([found[p] for p in places.tolist()], dtype=int), later])
-        parts = (self.place, self.spread, self.score, self.information)
-        return Effects(*(part[order] for part in parts))
+        rank = {place: k for k, place in enumerate(np.concatenate(places).tolist())}
+        order = sorted(
+            range(len(self.place)), key=lambda k: rank.get(int(self.place[k]), len(rank))
+        )
+        return Effects(
+            self.place[order], self.spread[order], self.score[order], self.information[order]
+        )
 
 
 def survey(density: Density, model: pm.Model) -> tuple[Layout, Effects]:
@@ -102,9 +143,8 @@ def survey(density: Density, model: pm.Model) -> tuple[Layout, Effects]:
         for name in spreads
         if (effect := f"{name.removesuffix('_sd')}_z") in at and values[name].endswith("_log__")
     }
-    none = np.empty(0, dtype=int)
-    place = np.concatenate([none, *scaled.values()])
-    spread = np.concatenate([none, *(np.full(len(z), at[name][0]) for name, z in scaled.items())])
+    place = np.concatenate([NONE, *scaled.values()])
+    spread = np.concatenate([NONE, *(np.full(len(z), at[name][0]) for name, z in scaled.items())])
     nothing = np.zeros(len(place))
     return Layout(density.size, spread_at, shared, local), Effects(place, spread, nothing, nothing)
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pymc as pm
 from numpy.typing import NDArray
-from nutpie.compiled_pyfunc import PyFuncModel, from_pyfunc
 from nutpie.sample import CompiledModel
 from scipy import sparse
 
@@ -20,20 +19,26 @@ from moralscale.warmup.coordinates import Coordinates, to_coordinates, to_parame
 from moralscale.warmup.curvature import FLOOR, Curvature, Layout, average, measure
 from moralscale.warmup.density import Density
 from moralscale.warmup.effects import Effects, survey, weakest
+from moralscale.warmup.mapped import in_coordinates
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 #: Iterations of each chain of the first run; the last ones are learnt from.
 CHAINS, TUNE, DRAWS = 2, 150, 60
+#: Step to begin with, and most doublings of a trajectory: 7 steps of 0.4 are nearly half a turn of
+#: a standard normal, after which it comes back.
+FIRST_STEP, DEPTH = 0.5, 3
 #: Most memory that learning may take, GB, unless told otherwise.
 MEMORY = 4.0
 #: Arrays of the curvature's size that are held at a time, at most.
 COPIES = 6
 #: Couplings below this, in units of posterior sds, are left out.
-NEGLIGIBLE = 0.03
+NEGLIGIBLE = 0.06
 #: Scales of the logarithms of spreads are kept within these; the sampler adapts them further.
 SPREAD_SCALE = (0.05, 0.8)
+#: Where the tail of a spread begins: this over its scale.
+BEND = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,42 +58,40 @@ class Learnt:
         """Log density over coordinates, and its gradient."""
         x, v, way, log_volume = to_parameters(self.coordinates, u)
         value, gradient = self.density(x)
-        return value + log_volume, to_coordinates(self.coordinates, v, way, x, gradient)
+        return value + log_volume, to_coordinates(self.coordinates, u, v, way, x, gradient)
 
     def parameters(self, u: Array) -> Array:
         """Parameters of the model, at their unconstrained scale: (size,)."""
         return to_parameters(self.coordinates, u)[0]
 
-    def machine(self, names: Sequence[str]) -> PyFuncModel:
+    def machine(self, names: Sequence[str]) -> CompiledModel:
         """Make of it what nutpie samples, and keep the variables of these names."""
-        machine, size = self.density.machine, self.density.size
-        made = from_pyfunc(
-            size,
-            lambda: self,
-            lambda *_: lambda u: self.density.expand(self.parameters(u), names),
-            [np.dtype("float64")] * len(names),
-            [self.density.shapes[name] for name in names],
-            list(names),
-            coords=dict(machine.coords),
-            dims={name: dims for name, dims in machine.dims.items() if name in names},
-            make_initial_point_fn=lambda seed: np.random.default_rng(seed).normal(0, 0.5, size),
-        )
-        return exact(made)
+        made = in_coordinates(self.density, self.coordinates, names)
+        return exact(made, initial_step=FIRST_STEP, maxdepth=DEPTH)
 
 
-def exact[M: CompiledModel](compiled: M) -> M:
+def exact[M: CompiledModel](compiled: M, **settings: Any) -> M:
     """Let trajectories follow a standard normal exactly and the rest of the density by steps.
 
     A leapfrog's error grows with the number of parameters even where each is standard normal; this
     integrator errs only by what the posterior is otherwise. It is nutpie's, which has no argument
     for it.
+
+    Parameters
+    ----------
+    compiled : CompiledModel
+    **settings
+        Others that nutpie has no argument for: ``initial_step`` and ``maxdepth``.
     """
 
     class Exact(type(compiled)):  # type: ignore[misc]
-        def _make_sampler(self, settings: Any, *rest: Any) -> Any:
-            chosen = settings.as_dict()["settings"]
-            settings.update_settings(chosen | {"trajectory_kind": "ExactNormal"})
-            return super()._make_sampler(settings, *rest)
+        def _make_sampler(self, chosen: Any, *rest: Any) -> Any:
+            tree = chosen.as_dict()["settings"] | {"trajectory_kind": "ExactNormal"}
+            step = tree["adapt_options"]["step_size_settings"]
+            for name, value in settings.items():
+                (step if name in step else tree)[name] = value
+            chosen.update_settings(tree)
+            return super()._make_sampler(chosen, *rest)
 
     return Exact(**{field.name: getattr(compiled, field.name) for field in fields(compiled)})
 
@@ -118,7 +121,8 @@ def learn(
     layout, effects = survey(density, model)
     _check_memory(layout, memory)
     draws = _first_run(machine, seed, cores)
-    log_sd, log_sd_scale = (f(draws[:, layout.spreads], axis=0) for f in (np.mean, np.std))
+    spreads = np.exp(draws[:, layout.spreads])
+    log_sd = np.log(spreads.mean(axis=0))
     # What judgments say is compared at the same spreads: the draws are taken to typical ones.
     there = effects.at_spreads(draws, layout.spreads, log_sd)
     points = list(there[DRAWS - 1 :: DRAWS])
@@ -126,8 +130,8 @@ def learn(
     solver = curvature.solver()
     gradients = np.array([density.gradient(x) for x in there])
     mean = (there + solver(gradients)).mean(axis=0)
+    spread_scale = np.clip(spreads.std(axis=0) / spreads.mean(axis=0), *SPREAD_SCALE)
     effects = effects.told(mean, solver.variances())
-    spread_scale = np.clip(log_sd_scale, *SPREAD_SCALE)
     return Learnt(density, _coordinates(effects, curvature, mean, spread_scale))
 
 
@@ -175,53 +179,75 @@ def _coordinates(
     at = curvature.layout
     is_weak = weakest(at, effects, mean)
     weak = at.local[:, is_weak]
-    effects = effects.first(weak.ravel())
+    # All others are told given the weak effects, the leading ones along their axes.
+    rest = curvature.without(is_weak)
+    lead, turn = effects.axes(at, rest.solver().shared)
+    mean = mean.copy()
+    mean[lead] = mean[lead] @ turn
+    rest = rest.turned(lead, turn)
+    variance = rest.solver().variances()
+    effects = effects.told(mean, variance, but=weak).first([weak.ravel(), lead])
     weak_spread = int(effects.spread[0]) if weak.size else -1
     centre = mean.copy()
     centre[effects.place] = 0
-    scale = effects.scale(mean)
-    scale[weak] = np.exp(-mean[weak_spread])
-    whole = curvature.scaled(scale)
-    rest = whole.without(is_weak)
+    width = effects.scale(mean)
+    rest = rest.scaled(width)
     solver = rest.solver()
     sd = np.sqrt(solver.variances())
+    is_lead = np.isin(at.shared, lead)
+    order = np.concatenate([np.searchsorted(at.shared, lead), np.flatnonzero(~is_lead)])
+    n_lead = len(lead)
+    root = np.linalg.cholesky(solver.shared[np.ix_(order, order)])
+    lead_root = root[:n_lead, :n_lead]
+    by_lead = np.linalg.solve(lead_root.T, root[n_lead:, :n_lead].T).T
     alone = 1 / np.sqrt(np.maximum(np.einsum("jll->jl", rest.local), FLOOR))
-    follow = -solver.reach
-    follow[np.abs(follow) * sd[at.shared] < NEGLIGIBLE * alone[..., None]] = 0
-    # Judged at a wide spread: there they matter most.
-    wide = np.exp(mean[weak_spread] + SPREAD_SCALE[1])
-    yielded = _yielded(whole, rest, is_weak, NEGLIGIBLE / wide / sd)
-    return Coordinates(
+    follow = -solver.reach[:, :, order]
+    follow[np.abs(follow) * sd[at.shared[order]] < NEGLIGIBLE * alone[..., None]] = 0
+    smallest = NEGLIGIBLE / (width * sd)
+    if weak.size:
+        # Judged at a wide spread: there they matter most.
+        smallest /= np.exp(SPREAD_SCALE[1])
+    yielded = _yielded(curvature, is_weak, smallest) / np.exp(mean[weak_spread])
+    lead_spread = np.exp(mean[effects.spread[weak.size : weak.size + n_lead]])
+    made = Coordinates(
         centre=centre,
         spread=at.spreads,
         spread_scale=spread_scale,
+        spread_bend=BEND / spread_scale,
         weak=weak.ravel(),
         weak_spread=weak_spread,
-        shared=at.shared,
-        root=np.linalg.cholesky(solver.shared),
+        lead=lead,
+        lead_root=np.ascontiguousarray(lead_root),
+        lead_mean=lead_spread * mean[lead],
+        lead_sd=lead_spread * width[lead],
+        turn=turn,
+        shared=at.shared[~is_lead],
+        root=np.hstack([by_lead, root[n_lead:, n_lead:]]),
         local=rest.layout.local.ravel(),
         local_scale=alone.ravel(),
         **_rows("follow", follow.reshape(-1, len(at.shared)), "follow"),
         **_rows("yield", yielded, "yielded"),
+        width=width,
         effect=effects.place,
         effect_spread=effects.spread,
         score=effects.score,
         information=effects.information,
     )
+    # Others are centred where they are if the weak effects are nothing, and give way from there.
+    _, reached, _, _ = to_parameters(made, np.zeros(at.size))
+    return made._replace(centre=2 * centre - reached)
 
 
-def _yielded(
-    whole: Curvature, rest: Curvature, is_weak: NDArray[np.bool_], smallest: Array
-) -> sparse.csr_array:
+def _yielded(curvature: Curvature, is_weak: NDArray[np.bool_], smallest: Array) -> sparse.csr_array:
     """Curvature between weak effects and all others, (weak, size), but for what is too small."""
-    parts = []
-    for judge, own in enumerate(rest.layout.local):
-        places = np.concatenate([own, rest.layout.shared])
-        within = whole.local[judge][np.ix_(is_weak, ~is_weak)]
-        block = np.hstack([within, whole.across[judge][is_weak]])
+    at, parts = curvature.layout, []
+    for judge, own in enumerate(at.local[:, ~is_weak]):
+        places = np.concatenate([own, at.shared])
+        within = curvature.local[judge][np.ix_(is_weak, ~is_weak)]
+        block = np.hstack([within, curvature.across[judge][is_weak]])
         block[np.abs(block) < smallest[places]] = 0
         part = sparse.csr_array(block)
-        shape = (len(block), rest.layout.size)
+        shape = (len(block), at.size)
         parts.append(sparse.csr_array((part.data, places[part.indices], part.indptr), shape=shape))
     found = sparse.csr_array(sparse.vstack(parts))
     found.sort_indices()

@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from moralscale.arrays import make_arrays
 from moralscale.compare.kfold import assign_folds, combine, foretell, held_out
-from moralscale.compare.loo import psis_loo
+from moralscale.compare.loo import pareto_shapes, psis_loo
 from moralscale.compare.ranking import compare_posteriors, rank
 from moralscale.composition import get_rule
 from moralscale.config import Panel, Sampler
@@ -149,6 +149,8 @@ def test_leaving_one_out_agrees_with_the_probability_of_each_judgment():
     assert expit(0) > found.pareto_k.values.max()
     some = psis_loo(tree, draws=200, judgments=np.array([7, 2]))
     np.testing.assert_array_equal(some.pareto_k, found.pareto_k[[7, 2]])
+    alone = pareto_shapes(tree, draws=200, judgments=np.array([7, 2]))
+    np.testing.assert_allclose(alone, some.pareto_k)
 
 
 def test_a_wrong_probability_comes_last():

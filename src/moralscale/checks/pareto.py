@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from moralscale.checks.result import CheckResult
-from moralscale.compare.loo import psis_loo
+from moralscale.compare.loo import pareto_shapes
 from moralscale.config import Gates
 from moralscale.posterior import n_draws
 
@@ -28,10 +28,10 @@ def check_pareto(posterior: xr.DataTree, gates: Gates) -> CheckResult:
         Bound ``pareto_k``: largest k of any judgment.
     """
     bound = gates.pareto_k
-    k = psis_loo(posterior, draws=DRAWS).pareto_k.values
+    k = pareto_shapes(posterior, draws=DRAWS)
     near = np.flatnonzero(k > bound - DOUBT)
     if len(near):
-        k[near] = psis_loo(posterior, draws=n_draws(posterior), judgments=near).pareto_k.values
+        k[near] = pareto_shapes(posterior, draws=n_draws(posterior), judgments=near)
     largest = float(k.max())
     text = (
         f"largest Pareto k of {len(k)} judgments is {largest:.3g} "

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import arviz as az
 import numpy as np
 import xarray as xr
+from arviz_stats.base.array import array_stats
 from arviz_stats.utils import ELPDDataLOO
 from numpy.typing import NDArray
 
@@ -40,13 +42,7 @@ def psis_loo(
         With ``elpd_i`` and ``pareto_k`` (judgment,).
     """
     chosen = spread(posterior, draws)
-    arrays, options = arrays_of(posterior), options_of(posterior)
-    read = take_draws(posterior, chosen)
-    places = np.arange(len(arrays.outcome)) if judgments is None else judgments
-    parts = [
-        _block(log_probability(read, arrays, options, places[start : start + BLOCK]))
-        for start in range(0, len(places), BLOCK)
-    ]
+    parts = [_block(density) for density in _log_densities(posterior, chosen, judgments)]
     elpd, k, p = (
         xr.concat([part[name] for part in parts], dim="judgment")
         for name in ("elpd_i", "pareto_k", "p")
@@ -64,6 +60,39 @@ def psis_loo(
         elpd_i=elpd,
         pareto_k=k,
     )
+
+
+def pareto_shapes(
+    posterior: xr.DataTree, *, draws: int = 1000, judgments: NDArray[np.int64] | None = None
+) -> NDArray[np.float64]:
+    """Estimate Pareto k alone of every judgment, in half of the time.
+
+    Parameters
+    ----------
+    posterior, draws, judgments
+        As in `psis_loo`.
+
+    Returns
+    -------
+    ndarray
+        Of shape (judgment,).
+    """
+    shapes = [
+        array_stats.psislw(density, axis=0)[1]
+        for density in _log_densities(posterior, spread(posterior, draws), judgments)
+    ]
+    return np.concatenate(shapes)
+
+
+def _log_densities(
+    posterior: xr.DataTree, chosen: NDArray[np.int64], judgments: NDArray[np.int64] | None
+) -> Iterator[NDArray[np.float64]]:
+    """Give the log density of judgments, (draw, judgment), block by block."""
+    arrays, options = arrays_of(posterior), options_of(posterior)
+    read = take_draws(posterior, chosen)
+    places = np.arange(len(arrays.outcome)) if judgments is None else judgments
+    for start in range(0, len(places), BLOCK):
+        yield log_probability(read, arrays, options, places[start : start + BLOCK])
 
 
 def _block(log_density: np.ndarray) -> dict[str, Any]:

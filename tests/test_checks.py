@@ -22,10 +22,10 @@ from moralscale.elo import ELO_PER_LOGIT
 from moralscale.errors import GateError, ModelError
 from moralscale.estimands import Estimands
 from moralscale.figures import TABLED
-from moralscale.fit import save
 from moralscale.likelihood import replicate
 from moralscale.model import build_model
 from moralscale.posterior import arrays_of
+from moralscale.posterior_file import save
 from moralscale.priors import load_priors
 from moralscale.records import Origin
 

@@ -19,10 +19,10 @@ from moralscale.design import make_composites
 from moralscale.errors import ModelError
 from moralscale.estimands import NO_ANCHORING
 from moralscale.figures import FIGURES, FigureData
-from moralscale.fit import save_dataset
 from moralscale.laplace import Problem, solve
 from moralscale.missingness import content_tests, count_missing
 from moralscale.model import build_model
+from moralscale.posterior_file import save_dataset
 from moralscale.priors import load_priors
 from moralscale.projections import quantities
 from moralscale.prompts import load_template, render

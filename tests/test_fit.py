@@ -15,8 +15,8 @@ from moralscale.composition import get_rule
 from moralscale.config import Observation, Sampler
 from moralscale.errors import ModelError
 from moralscale.fit import compile as compile_model
-from moralscale.fit import load, save
 from moralscale.model import REPORTED
+from moralscale.posterior_file import load, save
 from moralscale.priors import load_priors
 from moralscale.records import BetaMeaning
 from moralscale.warmup.density import Density

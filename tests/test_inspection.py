@@ -17,9 +17,9 @@ from moralscale.cli.main import main
 from moralscale.config import Reporting
 from moralscale.errors import MoralscaleError
 from moralscale.estimands import Estimands
-from moralscale.fit import save, save_dataset
 from moralscale.inspection import printed, sheet, summary
 from moralscale.markup import FORMS, escaped, render
+from moralscale.posterior_file import save, save_dataset
 from moralscale.projections import quantities
 from moralscale.prose import latex_tables, macros, numbers, write_numbers
 from moralscale.records import FOUNDATIONS, BetaMeaning

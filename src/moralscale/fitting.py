@@ -61,7 +61,7 @@ def fit_judgments(
     Returns
     -------
     DataTree
-        As `fit.fit` returns it; `fit.save` writes it.
+        As `fit.fit` returns it; `posterior_file.save` writes it.
 
     Raises
     ------

@@ -10,9 +10,9 @@ import xarray as xr
 
 from moralscale.config import Reporting
 from moralscale.estimands import NO_ANCHORING
-from moralscale.fit import load
 from moralscale.markup import Sheet
 from moralscale.posterior import estimands_of
+from moralscale.posterior_file import load
 from moralscale.printing import (
     JUDGE,
     KEY,

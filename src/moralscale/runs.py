@@ -12,8 +12,8 @@ import pandas as pd
 import xarray as xr
 
 from moralscale.errors import ModelError, suggestion
-from moralscale.fit import load
 from moralscale.posterior import estimands_of
+from moralscale.posterior_file import load
 from moralscale.projections import read_truth
 from moralscale.tables import read_estimates
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import arviz as az
+import arviz_stats
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -89,7 +89,7 @@ def interval_bounds(draws: Any, reporting: Reporting) -> Any:
     DataArray or ndarray
         Lower and upper bound along the dim ``ci_bound``, or the last axis.
     """
-    interval = az.hdi if reporting.ci_kind == "hdi" else az.eti
+    interval = arviz_stats.hdi if reporting.ci_kind == "hdi" else arviz_stats.eti
     return interval(draws, prob=reporting.ci_prob)
 
 
@@ -97,10 +97,10 @@ def _diagnostics(draws: xr.DataArray) -> dict[str, xr.DataArray]:
     # What does not move gives 0 / 0 here; `_summary` says what becomes of that.
     with np.errstate(divide="ignore", invalid="ignore"):
         return {
-            "mcse": az.mcse(draws),
-            "ess_bulk": az.ess(draws, method="bulk"),
-            "ess_tail": az.ess(draws, method="tail"),
-            "rhat": az.rhat(draws),
+            "mcse": arviz_stats.mcse(draws),
+            "ess_bulk": arviz_stats.ess(draws, method="bulk"),
+            "ess_tail": arviz_stats.ess(draws, method="tail"),
+            "rhat": arviz_stats.rhat(draws),
         }
 
 

@@ -29,7 +29,7 @@ rule refit:
         "results/{run}/logs/sensitivity/{kind}-{alternative}.log",
     conda:
         "../../environment.yml"
-    threads: 2
+    threads: 1
     resources:
         mem_mb=growing(4000),
         runtime=growing(240),

@@ -1,6 +1,6 @@
 from moralscale.checks import check_fit, to_table
 from moralscale.config import Gates
-from moralscale.fit import load
+from moralscale.posterior_file import load
 from moralscale.scripting import job
 from moralscale.tables import read_estimates
 

@@ -1,6 +1,6 @@
 from moralscale.config import Reporting
-from moralscale.fit import load
 from moralscale.posterior import estimands_of
+from moralscale.posterior_file import load
 from moralscale.report.contestants import composites_by_judge
 from moralscale.scripting import job
 

@@ -1,4 +1,5 @@
-from moralscale.fit import fit_from_files, save
+from moralscale.fit import fit_from_files
+from moralscale.posterior_file import save
 from moralscale.scripting import job
 
 with job(snakemake.log[0]):

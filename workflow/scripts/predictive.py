@@ -1,8 +1,8 @@
 from moralscale.checks.predicted import predictive_table
 from moralscale.config import FigureWidths
 from moralscale.figures import TABLED, save
-from moralscale.fit import load
 from moralscale.posterior import origin_of
+from moralscale.posterior_file import load
 from moralscale.scripting import job
 
 with job(snakemake.log[0]):

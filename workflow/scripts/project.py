@@ -2,7 +2,7 @@ import pandas as pd
 
 from moralscale.config import Reporting
 from moralscale.estimands import Estimands
-from moralscale.fit import load, save_dataset
+from moralscale.posterior_file import load, save_dataset
 from moralscale.projections import quantities
 from moralscale.scenes import load_scenes
 from moralscale.scripting import job

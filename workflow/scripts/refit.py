@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from moralscale.config import Sampler
-from moralscale.fit import load
+from moralscale.posterior_file import load
 from moralscale.scripting import job
 from moralscale.sensitivity import read_base, refits, save_refit
 

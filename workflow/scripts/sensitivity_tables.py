@@ -1,7 +1,7 @@
 import xarray as xr
 
 from moralscale.config import Reporting, Sensitivity
-from moralscale.fit import load
+from moralscale.posterior_file import load
 from moralscale.scripting import job
 from moralscale.sensitivity import power_scaling, read_base, read_refits, shifts, verdicts
 

@@ -9,8 +9,8 @@ import xarray as xr
 
 from moralscale.checks import check_fit, to_table
 from moralscale.config import Gates, Reporting
-from moralscale.fit import load
 from moralscale.posterior import arrays_of
+from moralscale.posterior_file import load
 from moralscale.projections import quantities
 from moralscale.summaries import summarise
 

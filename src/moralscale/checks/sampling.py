@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import arviz as az
+import arviz_stats
 import numpy as np
 import xarray as xr
 
@@ -21,7 +21,7 @@ def check_sampling(posterior: xr.DataTree, gates: Gates) -> CheckResult:
         Bounds ``divergences`` (most, over all chains) and ``ebfmi`` (smallest of any chain).
     """
     divergent = int(posterior["sample_stats"]["diverging"].sum())
-    ebfmi = float(np.min(az.bfmi(posterior)["energy"].values))
+    ebfmi = float(np.min(arviz_stats.bfmi(posterior)["energy"].values))
     return CheckResult.of(
         "sampling",
         [

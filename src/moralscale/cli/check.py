@@ -32,8 +32,8 @@ def check(
     from moralscale.cli.targets import check_targets
     from moralscale.config import Gates, load_yaml, validate
     from moralscale.figures import TABLED, save
-    from moralscale.fit import load
     from moralscale.posterior import origin_of
+    from moralscale.posterior_file import load
 
     check_targets(out, figure, reads=[posterior, config])
     given = load_yaml(config).get("gates", {}) if config else {}

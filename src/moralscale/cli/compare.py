@@ -29,8 +29,8 @@ def compare(
     from moralscale.cli.targets import check_targets
     from moralscale.compare.ranking import compare_posteriors
     from moralscale.figures import TABLED, save
-    from moralscale.fit import load
     from moralscale.posterior import origin_of
+    from moralscale.posterior_file import load
 
     check_targets(out, figure, reads=posteriors)
     table = compare_posteriors(posteriors, draws=draws, seed=seed)

@@ -53,8 +53,8 @@ def fit(
     from moralscale.cli.printing import print_checks
     from moralscale.cli.targets import check_targets
     from moralscale.config import Observation, Sampler, validate
-    from moralscale.fit import save
     from moralscale.fitting import fit_judgments
+    from moralscale.posterior_file import save
 
     check_targets(out, reads=[file, scenes, composites])
     asked = {

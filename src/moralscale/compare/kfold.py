@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import arviz as az
+import arviz_stats
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -116,7 +116,7 @@ def foretell(
     scalars = found[[name for name in found.data_vars if found[name].dims == ("chain", "draw")]]
     return out.assign(
         elpd=elpd[np.searchsorted(rows, out["judgment"])],
-        rhat=float(max(value.max() for value in az.rhat(scalars).values())),
+        rhat=float(max(value.max() for value in arviz_stats.rhat(scalars).values())),
         divergences=int(tree["sample_stats"]["diverging"].sum()),
     )
 

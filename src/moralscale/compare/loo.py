@@ -6,7 +6,8 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-import arviz as az
+import arviz_base
+import arviz_stats
 import numpy as np
 import xarray as xr
 from arviz_stats.base.array import array_stats
@@ -101,12 +102,12 @@ def _block(log_density: np.ndarray) -> dict[str, Any]:
         "posterior": {"none": np.zeros((1, len(log_density)))},
         "log_likelihood": {"density": log_density[None]},
     }
-    tree = az.from_dict(groups, dims={"density": ["judgment"]})
+    tree = arviz_base.from_dict(groups, dims={"density": ["judgment"]})
     with warnings.catch_warnings():
         # A high Pareto k is reported in a column of its own.
         warnings.filterwarnings("ignore", message=".*shape parameter of Pareto", module="arviz")
         # Thinned draws are as good as independent.
-        found = az.loo(tree, pointwise=True, reff=1.0)
+        found = arviz_stats.loo(tree, pointwise=True, reff=1.0)
     names = {"elpd_i": found.elpd_i, "pareto_k": found.pareto_k}
     return {
         **{name: value.drop_vars("judgment", errors="ignore") for name, value in names.items()},

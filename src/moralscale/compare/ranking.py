@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import arviz as az
+import arviz_stats
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -18,8 +18,8 @@ from moralscale.compare.kfold import combine
 from moralscale.compare.loo import psis_loo
 from moralscale.config import Gates
 from moralscale.errors import ModelError
-from moralscale.fit import load
 from moralscale.posterior import check_content
+from moralscale.posterior_file import load
 
 #: Columns of a comparison, in order.
 COLUMNS = (
@@ -99,7 +99,7 @@ def rank(found: Mapping[str, ELPDData], *, method: str) -> pd.DataFrame:
     shifted = {name: _shift(elpd, common) for name, elpd in found.items()}
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*selection", module="arviz")
-        table: pd.DataFrame = az.compare(shifted, method="stacking", round_to="none")
+        table: pd.DataFrame = arviz_stats.compare(shifted, method="stacking", round_to="none")
     table = table.rename_axis("rule").reset_index()
     table["method"] = method
     for column in ("elpd", "se", "p"):

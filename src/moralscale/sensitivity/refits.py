@@ -17,9 +17,10 @@ from moralscale.composition import get_rule
 from moralscale.config import Observation, Sampler
 from moralscale.errors import ModelError, suggestion
 from moralscale.estimands import Estimands
-from moralscale.fit import Compiled, compile, save
+from moralscale.fit import Compiled, compile
 from moralscale.judgments import read_judgments
 from moralscale.posterior import options_of
+from moralscale.posterior_file import save
 from moralscale.printing import KEY
 from moralscale.priors import load_priors
 from moralscale.projections import quantities

@@ -10,6 +10,7 @@ import yaml
 from moralscale.attempts import AttemptUnderWay
 from moralscale.cli.main import main
 from moralscale.config import JudgmentCounts, check_keys, load_judges, read_config
+from moralscale.design import make_composites, make_schedule
 from moralscale.errors import ConfigError, TransientError
 from moralscale.estimate import (
     ANSWER_TOKENS,
@@ -24,6 +25,7 @@ from moralscale.journal import open_journal
 from moralscale.providers import make_provider
 from moralscale.providers.base import key_of
 from moralscale.records import Reply
+from moralscale.scenes import load_scenes
 
 JUDGE = {
     "provider": "compatible",
@@ -96,6 +98,21 @@ def test_repeats_and_both_orders_are_asked_too(folder):
     assert reckoned(folder, repeats=3)["plain"].planned == 3 * once.planned
     both = reckoned(folder, orders="both")["plain"]
     assert (both.planned, both.input_tokens) == (2 * once.planned, 2 * once.input_tokens)
+
+
+@pytest.mark.parametrize("pairing", ["balanced", "information"])
+def test_questions_are_those_of_the_schedule(folder, pairing):
+    text = yaml.safe_dump({**CONFIG, "design": {**CONFIG["design"], "pairing": pairing}})
+    (folder / "config/small.yaml").write_text(text)
+    config = read_config(folder / "config/small.yaml", root=folder)
+    scenes = load_scenes(folder / config.scenes)
+    composites = make_composites(scenes, realisations=config.design.realisations, seed=config.seed)
+    scheduled = make_schedule(
+        "single", scenes, composites, list(JUDGES), judgments=920, pairing=pairing, seed=config.seed
+    )
+    for judge, asks in questions(config, "small", folder):
+        asked = asks.schedule[asks.schedule["arena"] == "single"]["comparison_id"]
+        assert set(asked) == set(scheduled[scheduled["judge"] == judge]["comparison_id"])
 
 
 def test_what_the_journal_answers_is_not_counted(folder):

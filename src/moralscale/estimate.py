@@ -122,6 +122,7 @@ def questions(config: Config, run: str, root: Path) -> Iterator[tuple[str, Asks]
         judges,
         judgments=design.judgments.model_dump(),
         repeats=design.repeats,
+        pairing=design.pairing,
         prompts=prompts,
         orders=design.orders,
         seed=config.seed,

@@ -108,7 +108,15 @@ def test_questions_are_those_of_the_schedule(folder, pairing):
     scenes = load_scenes(folder / config.scenes)
     composites = make_composites(scenes, realisations=config.design.realisations, seed=config.seed)
     scheduled = make_schedule(
-        "single", scenes, composites, list(JUDGES), judgments=920, pairing=pairing, seed=config.seed
+        "single",
+        scenes,
+        composites,
+        list(JUDGES),
+        judgments=920,
+        repeats=config.design.repeats,
+        prompts=config.prompts_of("small"),
+        pairing=pairing,
+        seed=config.seed,
     )
     for judge, asks in questions(config, "small", folder):
         asked = asks.schedule[asks.schedule["arena"] == "single"]["comparison_id"]

@@ -2,8 +2,6 @@
 
 PyTensor keeps the machine code of what it compiled. nutpie links it into a function of its own, for
 which numba optimises all of it anew in every process; here that function calls it by its address.
-The first fit of its structure on a machine then draws as all later ones do, since each runs the
-same code.
 """
 
 from __future__ import annotations

@@ -335,7 +335,7 @@ def test_elo_can_rate_what_likelihood_cannot(tmp_path, capsys):
 
 
 def test_bayes_rates_by_judges_with_ties(games):
-    found = rate(games, method="bayes", draws=600, tune=500, target_accept=0.95)
+    found = rate(games, method="bayes", draws=1500, tune=500, target_accept=0.95)
     planted = found["contestant"].map({f"c{i}": s for i, s in enumerate(np.linspace(-1.5, 1.5, 8))})
     assert found["contestant"].iloc[0] == "c7"
     np.testing.assert_allclose(found["strength"], planted, atol=0.6)

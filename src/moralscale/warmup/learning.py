@@ -233,7 +233,7 @@ def _coordinates(
         score=effects.score,
         information=effects.information,
     )
-    # Others are centred where they are if the weak effects are nothing, and give way from there.
+    # u = 0 is to lead to the means: spreads have a tail there, and others give way to weak effects.
     _, reached, _, _ = to_parameters(made, np.zeros(at.size))
     return made._replace(centre=2 * centre - reached)
 

@@ -40,9 +40,7 @@ def compiled(tiny_scenes, few_composites, answered, project):
     judgments = answered(truth, tiny_scenes, few_composites, counts, seed=6)
     arrays = make_arrays(judgments, tiny_scenes, few_composites, data="study")
     priors = load_priors(project / "config/priors/default.yaml")
-    return {
-        name: compile(arrays, rule=get_rule(name), priors=priors, counted=True) for name in RULES
-    }
+    return {name: compile(arrays, rule=get_rule(name), priors=priors) for name in RULES}
 
 
 @pytest.mark.xdist_group("recovery")

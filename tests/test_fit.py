@@ -206,7 +206,7 @@ def test_a_posterior_of_an_older_version_is_one_line(command, path, tmp_path, ca
     [
         (lambda outcome: outcome[1:], "one of each judgment"),
         (lambda outcome: np.where(np.arange(len(outcome)) == 3, 2, outcome), "outcome 2 has no"),
-        (lambda outcome: np.where(np.arange(len(outcome)) == 3, -1, outcome), "judgment 3: out"),
+        (lambda outcome: np.where(np.arange(len(outcome)) == 3, -2, outcome), "judgment 3: out"),
     ],
 )
 def test_outcomes_that_do_not_fit_the_model_are_an_error(outcomes, message, compiled, arrays):

@@ -350,6 +350,29 @@ def test_every_rule_and_option_was_tried():
 
 
 @pytest.mark.parametrize("options", [Observation(), Observation(ties="davidson", lapse=True)])
+def test_what_is_left_out_adds_nothing_and_pulls_nowhere(options, arrays, priors):
+    tables = arrays("bridged", 2, ties=options.ties == "davidson")
+    kept = np.where(np.arange(len(tables.outcome)) % 3 == 0, -1, tables.outcome)
+    without = {
+        name: getattr(tables, name)[kept >= 0]
+        for name in ("first_idx", "second_idx", "judge_idx", "arena_idx", "outcome")
+    }
+    rule = get_rule("compressed")
+    found = []
+    for one, outcome in ((tables, kept), (replace(tables, **without), kept[kept >= 0])):
+        model = build_model(one, priors, rule, options, centred=True, counted=False)
+        model.set_data("observed", Observed.of(one, options, counted=False).values(outcome))
+        values = draw_values(model, 6)
+        cost = sum(factor.sum() for factor in model.logp(sum=False))
+        slope = model.compile_fn(
+            gradient(cost, model.value_vars), inputs=model.value_vars, mode=MODE
+        )
+        found.append((log_density(model)(values)[1], slope(to_point(model, values))))
+    assert found[0][0] == pytest.approx(found[1][0], abs=1e-8)
+    np.testing.assert_allclose(found[0][1], found[1][1], atol=1e-8)
+
+
+@pytest.mark.parametrize("options", [Observation(), Observation(ties="davidson", lapse=True)])
 def test_repeats_are_counted_without_loss(options, arrays, priors):
     once = arrays("bridged", 2, ties=options.ties == "davidson")
     rng = np.random.default_rng(3)
@@ -376,6 +399,17 @@ def test_repeats_are_counted_without_loss(options, arrays, priors):
     model.set_data("observed", observed.values(kept))
     want = np.log(chances[np.arange(len(again)), several.outcome])[kept >= 0].sum()
     assert log_density(model)(values)[1] == pytest.approx(want, abs=1e-8)
+
+
+def test_the_numbers_of_priors_are_data(arrays, priors, project):
+    wide = load_priors(project / "config/priors/wide.yaml")
+    tables, rule = arrays("bridged", 2), get_rule("compressed")
+    models = [build_model(tables, one, rule, centred=True) for one in (priors, wide)]
+    values = draw_values(models[0], 8)
+    before, want = (log_density(model)(values) for model in models)
+    assert abs(before[0] - want[0]) > 0.1
+    models[0].set_data("prior_numbers", models[1]["prior_numbers"].get_value())
+    assert log_density(models[0])(values) == pytest.approx(want, abs=1e-10)
 
 
 def test_ties_without_a_place_in_the_model_are_an_error(arrays, priors):
@@ -537,7 +571,7 @@ def test_the_levels_that_the_data_can_tell_are_there_and_no_others(
 ):
     model = build_model(arrays(data, judges), priors, get_rule(rule), centred=True)
     assert {rv.name for rv in model.free_RVs} == names
-    assert [rv.name for rv in model.observed_RVs] == ["first_won"]
+    assert [rv.name for rv in model.observed_RVs] == ["outcome"]
     assert ("alpha" in model.named_vars) == (data == "bridged")
     assert {d.name for d in model.deterministics} <= set(REPORTED)
 
@@ -553,7 +587,7 @@ def test_prior_draws_are_finite_and_outcomes_follow_their_chances(arrays, priors
     for name in prior.data_vars:
         if name.endswith(("_sd", "_consistency")) or name == "consistency":
             assert (prior[name].values > 0).all(), name
-    won = draws["prior_predictive"]["first_won"].values[0]
+    won = draws["prior_predictive"]["outcome"].values[0] == 0
     assert won.shape == (60, len(tables.first_won))
     assert set(np.unique(won)) == {0, 1}
     free = [rv.name for rv in model.free_RVs]

@@ -52,9 +52,9 @@ def base(few_truth, tiny_scenes, few_composites, answered, priors):
     judgments = answered(few_truth, tiny_scenes, few_composites, counts, seed=4)
     about = xr.DataTree(xr.Dataset(attrs={"data": "bridged", "rule": "compressed", "model": "{}"}))
     draft = Base(about, judgments, tiny_scenes, few_composites, priors)
-    posterior = draft.counted.sample(sampler=SAMPLER, seed=5, cores=2, attrs={"data": "bridged"})
+    posterior = draft.compiled.sample(sampler=SAMPLER, seed=5, cores=2, attrs={"data": "bridged"})
     base = Base(posterior, judgments, tiny_scenes, few_composites, priors)
-    base.__dict__["counted"] = draft.counted  # compiling takes longer than everything else here
+    base.__dict__["compiled"] = draft.compiled  # compiling takes longer than everything else here
     return base
 
 

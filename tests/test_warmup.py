@@ -196,6 +196,22 @@ def test_the_posterior_is_that_of_plain_coordinates(compiled):
         assert variable.dims == trees[1]["posterior"][name].dims
 
 
+def test_coordinates_of_nearly_the_same_data_serve_a_refit(compiled):
+    how = {"seed": 2, "cores": 1}
+    assert compiled.first_run(sampler=PLAIN, **how) is None
+    near = compiled.first_run(sampler=LEARNT, **how)
+    assert near.shape[1] == compiled.machine.n_dim
+    fifth = np.arange(len(compiled.arrays.outcome)) % 5 == 0
+    outcomes = np.where(fifth, -1, compiled.arrays.outcome)
+    plain = compiled.sample(sampler=PLAIN, outcomes=outcomes, **how)
+    learnt = compiled.sample(sampler=LEARNT, outcomes=outcomes, near=near, **how)
+    for name in ("beta", "theta", "phi", "judge_sd", "gamma"):
+        draws = [tree["posterior"][name] for tree in (plain, learnt)]
+        means = [d.mean(("chain", "draw")).values for d in draws]
+        errors = [az.mcse(d).values for d in draws]
+        assert (np.abs(means[0] - means[1]) / np.hypot(*errors)).max() < 7, name
+
+
 def test_what_data_say_of_an_effect_is_read_off_its_posterior():
     # One effect z ~ N(0, 1) with a spread of 2, seen as y = 2 z + noise of sd 0.5: y = 3.
     information, sd, y = 4.0, 2.0, 3.0

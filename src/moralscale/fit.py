@@ -28,7 +28,7 @@ from moralscale.posterior import constant_data
 from moralscale.priors import Priors, load_priors
 from moralscale.sampling import by_numpyro, by_nutpie, by_pymc
 from moralscale.scenes import load_scenes
-from moralscale.warmup import learn
+from moralscale.warmup import first_run, learn
 
 KEPT_STATS = ("energy", "diverging", "n_steps", "tree_depth", "depth", "step_size", "lp", "logp")
 LOG = logging.getLogger(__name__)
@@ -63,6 +63,18 @@ class Compiled:
         """Quantities that a fit keeps."""
         return [name for name in REPORTED if name in self.model.named_vars]
 
+    def first_run(self, *, sampler: Sampler, seed: int, cores: int) -> NDArray[np.float64] | None:
+        """Draw roughly, to sample for `outcomes` that are nearly those of the arrays.
+
+        Returns
+        -------
+        (draw, size) or None
+            Unconstrained; nothing where the sampler learns no coordinates.
+        """
+        if sampler.coordinates != "learnt":
+            return None
+        return first_run(self.machine or _machine(self.model, self.names), seed=seed, cores=cores)
+
     def sample(
         self,
         *,
@@ -70,6 +82,7 @@ class Compiled:
         seed: int,
         cores: int,
         outcomes: NDArray[np.integer] | None = None,
+        near: NDArray[np.float64] | None = None,
         attrs: Mapping[str, Any] | None = None,
     ) -> xr.DataTree:
         """Sample the posterior given these outcomes.
@@ -84,7 +97,9 @@ class Compiled:
             Chains at a time.
         outcomes : (judgment,), int, optional
             Places in `records.VERDICTS`, in the order of the arrays; those of the arrays unless
-            given. -1 leaves a judgment out of the fit, in a model that was compiled with `counted`.
+            given. -1 leaves a judgment out of the fit.
+        near : (draw, size), optional
+            What `first_run` gave, where the outcomes are nearly those of the arrays.
         attrs : mapping, optional
             What else to keep about the fit (run, data, origin, digests).
 
@@ -100,7 +115,7 @@ class Compiled:
         """
         outcome = self.arrays.outcome if outcomes is None else np.asarray(outcomes)
         values = self.values(outcome)
-        tree = self._draws(values, sampler, seed, cores)
+        tree = self._draws(values, sampler, seed, cores, near)
         stats = tree["sample_stats"].to_dataset()
         stats = stats[[name for name in KEPT_STATS if name in stats]]
         result = xr.DataTree.from_dict(
@@ -137,23 +152,28 @@ class Compiled:
                 where="outcomes",
                 mend="give one of each judgment of the arrays",
             )
-        lowest = -1 if self.observed.name == "counts" else 0
-        wrong = (outcome < lowest) | (outcome >= self.observed.n_outcomes)
+        wrong = (outcome < -1) | (outcome >= self.observed.n_outcomes)
         if wrong.any():
             raise ModelError(
                 f"outcome {outcome[wrong][0]} has no place in this model",
                 where=f"judgment {int(np.argmax(wrong))}",
-                mend="compile with `ties: davidson` for ties (2), with counted=True to leave "
-                "judgments out (-1)",
+                mend="compile with `ties: davidson` for ties (2)",
             )
         return self.observed.values(outcome)
 
-    def _draws(self, values: NDArray[Any], sampler: Sampler, seed: int, cores: int) -> xr.DataTree:
+    def _draws(
+        self,
+        values: NDArray[Any],
+        sampler: Sampler,
+        seed: int,
+        cores: int,
+        near: NDArray[np.float64] | None,
+    ) -> xr.DataTree:
         if sampler.backend == "nutpie":
             machine = self.machine or _machine(self.model, self.names)
             machine = machine.with_data(**{OBSERVED: values})
             if sampler.coordinates == "learnt":
-                machine = _learnt(machine, self.model, self.names, sampler, seed, cores)
+                machine = self._learnt(machine, sampler, seed, cores, near)
             return _sample_nutpie(machine, sampler, seed, cores)
         self.model.set_data(OBSERVED, values)
         if sampler.backend == "numpyro":
@@ -161,6 +181,21 @@ class Compiled:
                 self.model, **_lengths(sampler), random_seed=seed, var_names=self.names
             )
         return _sample_pymc(self.model, self.names, sampler, seed, cores)
+
+    def _learnt(
+        self,
+        machine: Any,
+        sampler: Sampler,
+        seed: int,
+        cores: int,
+        near: NDArray[np.float64] | None,
+    ) -> Any:
+        started = time.monotonic()
+        learnt = learn(
+            machine, self.model, seed=seed, cores=cores, memory=sampler.memory, near=near
+        )
+        LOG.info("coordinates learnt in %.0f s", time.monotonic() - started)
+        return learnt.machine(self.names)
 
 
 def compile(
@@ -277,15 +312,6 @@ def _machine(model: pm.Model, names: list[str]) -> Any:
     seconds = time.monotonic() - started
     LOG.info("model of %d parameters compiled in %.0f s", machine.n_dim, seconds)
     return machine
-
-
-def _learnt(
-    machine: Any, model: pm.Model, names: list[str], sampler: Sampler, seed: int, cores: int
-) -> Any:
-    started = time.monotonic()
-    learnt = learn(machine, model, seed=seed, cores=cores, memory=sampler.memory)
-    LOG.info("coordinates learnt in %.0f s", time.monotonic() - started)
-    return learnt.machine(names)
 
 
 def _sample_nutpie(machine: Any, sampler: Sampler, seed: int, cores: int) -> xr.DataTree:

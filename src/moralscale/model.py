@@ -25,6 +25,9 @@ from moralscale.priors import Priors
 #: Named quantities that a fit keeps, where the model has them; raw ones are not of interest.
 REPORTED = tuple(QUANTITIES)
 
+#: Makes a parameter that has a prior, by its name.
+type Draw = Callable[[str], Any]
+
 #: Judgments a scene, over the panel, from which scenes and consistencies are centred.
 CENTRED_FROM = 50
 
@@ -85,25 +88,26 @@ def build_model(
     if centred is None:
         centred = arrays.judgments_a_scene >= CENTRED_FROM
     with pm.Model(coords=arrays.coords) as model:
-        theta = _scene_strengths(arrays, priors, centred)
-        phi = _composite_strengths(arrays, priors, rule, theta)
-        bias = _over_judges("position_bias", arrays, priors, centred=True)
-        table = _strength_table(arrays, priors, theta, phi)
+        draw = priors.variables()
+        theta = _scene_strengths(arrays, draw, centred)
+        phi = _composite_strengths(arrays, draw, rule, theta)
+        bias = _over_judges("position_bias", arrays, draw, centred=True)
+        table = _strength_table(arrays, draw, theta, phi)
         observe(
             arrays,
             options,
             Observed.of(arrays, options, counted=counted),
             table,
             bias,
-            partial(_over_judges, arrays=arrays, priors=priors),
-            _prior_draws(priors),
+            partial(_over_judges, arrays=arrays, draw=draw),
+            draw,
         )
     return model
 
 
-def _scene_strengths(arrays: Arrays, priors: Priors, centred: bool) -> Any:
+def _scene_strengths(arrays: Arrays, draw: Draw, centred: bool) -> Any:
     """theta: (judge, scene), sums to zero over scene."""
-    draw, coords = _prior_draws(priors), arrays.coords
+    coords = arrays.coords
     intensities = np.array(coords["intensity"], dtype=float)
     n_foundations = len(coords["foundation"])
     # Cells deviate across the line of their foundation, never along it: that is the slope's.
@@ -130,12 +134,12 @@ def _scene_strengths(arrays: Arrays, priors: Priors, centred: bool) -> Any:
     return pm.Deterministic("theta", theta, dims=("judge", "scene"))
 
 
-def _composite_strengths(arrays: Arrays, priors: Priors, rule: Rule, theta: Any) -> Any:
+def _composite_strengths(arrays: Arrays, draw: Draw, rule: Rule, theta: Any) -> Any:
     """phi: (judge, composite)."""
-    draw, estimands = _prior_draws(priors), arrays.estimands
-    parameters = {name: _over_judges(name, arrays, priors)[:, None] for name in rule.parameters}
+    estimands = arrays.estimands
+    parameters = {name: _over_judges(name, arrays, draw)[:, None] for name in rule.parameters}
     composed = rule.compose(theta[:, estimands.a_idx], theta[:, estimands.b_idx], parameters, pt)
-    effects = _foundation_effects(arrays, priors) @ estimands.foundation.T
+    effects = _foundation_effects(arrays, draw) @ estimands.foundation.T
     basis = estimands.config_basis()
     delta = pm.Deterministic(
         "delta_config",
@@ -147,13 +151,12 @@ def _composite_strengths(arrays: Arrays, priors: Priors, rule: Rule, theta: Any)
     if len(arrays.coords["judge"]) > 1:
         phi += draw("composite_sd") * pm.Normal("composite_z", dims=("judge", "composite"))
     if arrays.bridged:
-        phi += _over_judges("alpha", arrays, priors)[:, None]
+        phi += _over_judges("alpha", arrays, draw)[:, None]
     return pm.Deterministic("phi", phi, dims=("judge", "composite"))
 
 
-def _foundation_effects(arrays: Arrays, priors: Priors) -> Any:
+def _foundation_effects(arrays: Arrays, draw: Draw) -> Any:
     """gamma_judge: (judge, foundation), sums to zero over foundation."""
-    draw = _prior_draws(priors)
     gamma = pm.Deterministic(
         "gamma", draw("gamma_sd") * _zero_sum("gamma_z", "foundation"), dims="foundation"
     )
@@ -165,21 +168,19 @@ def _foundation_effects(arrays: Arrays, priors: Priors) -> Any:
     return pm.Deterministic("gamma_judge", by_judge, dims=("judge", "foundation"))
 
 
-def _strength_table(arrays: Arrays, priors: Priors, theta: Any, phi: Any) -> Any:
+def _strength_table(arrays: Arrays, draw: Draw, theta: Any, phi: Any) -> Any:
     """Strengths as each arena shows them, that is times its consistency: (judge, slot)."""
     if not arrays.bridged:
         return pt.concatenate([theta, phi], axis=1)
-    draw = _prior_draws(priors)
     composite, bridge = draw("composite_consistency"), draw("bridge_consistency")
     return pt.concatenate([theta, composite * phi, bridge * theta, bridge * phi], axis=1)
 
 
-def _over_judges(name: str, arrays: Arrays, priors: Priors, *, centred: bool = False) -> Any:
+def _over_judges(name: str, arrays: Arrays, draw: Draw, *, centred: bool = False) -> Any:
     """Make a parameter that has a mean over judges and a value for each: (judge,).
 
     `centred` is for parameters that each judge's own data tell better than the panel does.
     """
-    draw = _prior_draws(priors)
     mean = draw(name)
     if len(arrays.coords["judge"]) == 1:
         return pm.Deterministic(f"{name}_judge", mean[None], dims="judge")
@@ -192,7 +193,3 @@ def _over_judges(name: str, arrays: Arrays, priors: Priors, *, centred: bool = F
 
 def _zero_sum(name: str, dim: str, sd: Any = 1.0) -> Any:
     return pm.ZeroSumNormal(name, sigma=sd, dims=dim)
-
-
-def _prior_draws(priors: Priors) -> Callable[[str], Any]:
-    return lambda name: priors[name].create_variable(name)

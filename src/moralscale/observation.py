@@ -30,8 +30,8 @@ class Observed:
     Attributes
     ----------
     name : str
-        Name of the observed variable: ``first_won`` (bool) or ``outcome`` (code) of every judgment,
-        or ``counts`` of every comparison, where a comparison was asked more than once.
+        Name of the observed variable: ``outcome`` (code) of every judgment, or ``counts`` of every
+        comparison, where a comparison was asked more than once.
     row : (comparison,)
         A judgment of each comparison.
     comparison : (judgment,)
@@ -47,22 +47,19 @@ class Observed:
 
     @classmethod
     def of(cls, arrays: Arrays, options: Observation, *, counted: bool | None = None) -> Observed:
-        """Choose the form; `counted` forces counts, which can leave judgments out."""
+        """Choose the form, unless `counted` does."""
         row, comparison = arrays.repeats
         n_outcomes = 3 if options.ties == "davidson" else 2
         if counted or (counted is None and len(row) < len(comparison)):
             return cls("counts", row, comparison, n_outcomes)
         everyone = np.arange(len(comparison))
-        return cls("outcome" if n_outcomes == 3 else "first_won", everyone, everyone, n_outcomes)
+        return cls("outcome", everyone, everyone, n_outcomes)
 
     def values(self, outcome: NDArray[np.integer]) -> NDArray[Any]:
         """Put outcomes of judgments, (judgment,), into this form.
 
-        A code of -1 leaves a judgment out, where counts are observed.
+        A code of -1 leaves a judgment out.
         """
-        if self.name == "first_won":
-            won: NDArray[np.bool_] = outcome == 0
-            return won
         if self.name == "outcome":
             return outcome.astype(np.int8)
         kept = outcome >= 0
@@ -184,16 +181,19 @@ def _sum(terms: Sequence[Any]) -> Any:
 
 def _log_probability(name: str) -> Callable[..., Any]:
     """Take the log-probability of what was observed, given the worths of the outcomes."""
-    if name == "first_won":
-        return lambda won, first, second: pt.log(pt.switch(won, first, second) / (first + second))
-    if name == "outcome":
-        return lambda outcome, first, second, tie: pt.log(
-            pt.switch(pt.eq(outcome, 0), first, pt.switch(pt.eq(outcome, 1), second, tie))
-            / (first + second + tie)
-        )
-    return lambda counts, *worths: _sum(
-        [counts[..., k] * pt.log(worth / _sum(worths)) for k, worth in enumerate(worths)]
-    )
+
+    def of_counts(counts: Any, *worths: Any) -> Any:
+        total = _sum(worths)
+        return _sum([counts[..., k] * pt.log(worth / total) for k, worth in enumerate(worths)])
+
+    def of_outcome(outcome: Any, *worths: Any) -> Any:
+        total = _sum(worths)
+        observed = total  # of a judgment that is left out: it has probability 1
+        for code, worth in enumerate(worths):
+            observed = pt.switch(pt.eq(outcome, code), worth, observed)
+        return pt.log(observed / total)
+
+    return of_counts if name == "counts" else of_outcome
 
 
 def _distribution(observed: Observed) -> Callable[..., Any]:
@@ -202,10 +202,10 @@ def _distribution(observed: Observed) -> Callable[..., Any]:
     def probabilities(worths: Sequence[Any]) -> Any:
         return pt.stack([worth / _sum(worths) for worth in worths], axis=-1)
 
-    if observed.name == "first_won":
-        return lambda first, second, size: pm.Bernoulli.dist(first / (first + second), size=size)
     if observed.name == "outcome":
-        return lambda *given: pm.Categorical.dist(probabilities(given[:-1]), size=given[-1])
+        return lambda *given: pm.Categorical.dist(probabilities(given[:-1]), size=given[-1]).astype(
+            "int8"
+        )
     asked = np.bincount(observed.comparison, minlength=len(observed.row))
     return lambda *given: pm.Multinomial.dist(
         asked, probabilities(given[:-1]), size=given[-1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,8 @@ REQUIRED = tuple(name for name, quantity in QUANTITIES.items() if quantity.file)
 #: Priors that a file may change: those of single rules and options.
 DEFAULTS = {name: q.prior for name, q in QUANTITIES.items() if q.prior is not None}
 PARAMETERS = (*REQUIRED, *DEFAULTS)
+#: Name of the data container of a model's priors.
+NUMBERS = "prior_numbers"
 
 
 class Priors(Mapping[str, Prior]):
@@ -47,6 +49,24 @@ class Priors(Mapping[str, Prior]):
 
     def __len__(self) -> int:
         return len(self._priors)
+
+    def variables(self) -> Callable[[str], Any]:
+        """Give what makes a parameter by its name, in the model on the context stack.
+
+        The numbers of the priors are data, so that sets of the same distributions compile once.
+        """
+        counts = [len(prior.parameters) for prior in self._priors.values()]
+        starts = dict(zip(self, np.cumsum([0, *counts[:-1]]).tolist(), strict=True))
+        numbers = pm.Data(
+            NUMBERS, [float(x) for prior in self.values() for x in prior.parameters.values()]
+        )
+
+        def variable(name: str) -> Any:
+            prior = self[name]
+            arguments = {key: numbers[starts[name] + k] for k, key in enumerate(prior.parameters)}
+            return prior.pymc_distribution(name, **arguments)
+
+        return variable
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
         """Give the plain data that `load_priors` reads."""

@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 
 from moralscale.composition import QUANTITIES
-from moralscale.elo import ELO_PER_LOGIT
+from moralscale.elo import ELO_MEAN, ELO_PER_LOGIT
 from moralscale.estimands import Estimands
 
 #: What is computed from strengths: unit, and one sentence for tables and captions.
@@ -154,6 +154,10 @@ def _on_arrays(
     return out
 
 
+#: Elo of 0 log-odds, by the unit of quantities that have an Elo equivalent.
+ELO_STARTS = {"strength": ELO_MEAN, "log-odds": 0.0}
+
+
 def in_elo(variable: xr.DataArray) -> xr.DataArray | None:
     """Put a quantity on the Elo scale: a rating for strengths, points for differences.
 
@@ -162,10 +166,8 @@ def in_elo(variable: xr.DataArray) -> xr.DataArray | None:
     DataArray or None
         None where the quantity has no Elo equivalent.
     """
-    unit = variable.attrs["unit"]
-    if unit == "strength":
-        return 1000 + ELO_PER_LOGIT * variable
-    return ELO_PER_LOGIT * variable if unit == "log-odds" else None
+    start = ELO_STARTS.get(variable.attrs["unit"])
+    return None if start is None else start + ELO_PER_LOGIT * variable
 
 
 def read_truth(path: str | Path, estimands: Estimands) -> xr.Dataset:

@@ -11,11 +11,15 @@ import pandas as pd
 import xarray as xr
 
 from moralscale.config import Reporting
-from moralscale.projections import DEFINITIONS, in_elo
+from moralscale.elo import ELO_PER_LOGIT
+from moralscale.projections import DEFINITIONS, ELO_STARTS
 
 SAMPLE_DIMS = ("chain", "draw")
 #: Reference value of a ratio: adding. Of everything else: none.
 REFERENCE = {"ratio": 1.0, "elo": 0.0, "log-odds": 0.0}
+#: Columns that are places on the scale of the draws, and with them those that are lengths on it.
+_PLACES = ["mean", "median", "hdi_low", "hdi_high"]
+_SIZES = [*_PLACES, "sd", "mcse"]
 
 
 def summarise(quantities: xr.Dataset, reporting: Reporting) -> pd.DataFrame:
@@ -38,19 +42,26 @@ def summarise(quantities: xr.Dataset, reporting: Reporting) -> pd.DataFrame:
     """
     frames = []
     for name, variable in quantities.data_vars.items():
-        frames.append(_summary(str(name), variable, variable.attrs["unit"], reporting))
-        elo = in_elo(variable)
-        if elo is not None:
-            frames.append(_summary(str(name), elo, "elo", reporting, rated=variable.attrs["unit"]))
+        frame = _summary(str(name), variable, reporting)
+        frames.append(frame)
+        start = ELO_STARTS.get(variable.attrs["unit"])
+        if start is not None:
+            frames.append(_in_elo(frame, start))
     table = pd.concat(frames, ignore_index=True)
     table["definition"] = table["quantity"].map(lambda name: DEFINITIONS[name][1])
     return table
 
 
-def _summary(
-    name: str, draws: xr.DataArray, unit: str, reporting: Reporting, rated: str = ""
-) -> pd.DataFrame:
-    draws = draws.transpose(*SAMPLE_DIMS, ...)
+def _in_elo(frame: pd.DataFrame, start: float) -> pd.DataFrame:
+    """Take a summary in log-odds to Elo, all of which follows from the one by the other's scale."""
+    elo = frame.assign(unit="elo")
+    elo[_SIZES] *= ELO_PER_LOGIT
+    elo[_PLACES] += start
+    return elo
+
+
+def _summary(name: str, draws: xr.DataArray, reporting: Reporting) -> pd.DataFrame:
+    draws, unit = draws.transpose(*SAMPLE_DIMS, ...), draws.attrs["unit"]
     bounds = interval_bounds(draws, reporting)
     flat = {
         "mean": draws.mean(SAMPLE_DIMS),
@@ -58,7 +69,7 @@ def _summary(
         "sd": draws.std(SAMPLE_DIMS, ddof=1),
         "hdi_low": bounds.sel(ci_bound="lower", drop=True),
         "hdi_high": bounds.sel(ci_bound="upper", drop=True),
-        **_against_reference(draws, unit, rated, reporting),
+        **_against_reference(draws, unit, reporting),
         **_diagnostics(draws),
     }
     frame = pd.DataFrame({key: np.ravel(value.values) for key, value in flat.items()})
@@ -105,15 +116,15 @@ def _diagnostics(draws: xr.DataArray) -> dict[str, xr.DataArray]:
 
 
 def _against_reference(
-    draws: xr.DataArray, unit: str, rated: str, reporting: Reporting
+    draws: xr.DataArray, unit: str, reporting: Reporting
 ) -> dict[str, xr.DataArray]:
     """Probability of direction and share inside the region of no effect, where they make sense."""
-    if rated == "strength" or unit not in REFERENCE:
+    if unit not in REFERENCE:
         nothing = xr.full_like(draws.isel(chain=0, draw=0), np.nan)
         return {"pd": nothing, "rope": nothing}
     low, high = reporting.rope_beta if unit == "ratio" else reporting.rope_elo
     if unit == "log-odds":
-        low, high = (bound * np.log(10) / 400 for bound in (low, high))
+        low, high = low / ELO_PER_LOGIT, high / ELO_PER_LOGIT
     above = (draws > REFERENCE[unit]).mean(SAMPLE_DIMS)
     inside = ((draws >= low) & (draws <= high)).mean(SAMPLE_DIMS)
     # Comparisons with NaN are false: a quantity that this design cannot tell has no direction.

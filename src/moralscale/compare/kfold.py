@@ -77,19 +77,26 @@ def held_out(arrays: Arrays, fold: Index, number: int) -> pd.DataFrame:
 
 
 def foretell(
-    compiled: Compiled, out: pd.DataFrame, *, sampler: Sampler, seed: int, cores: int
+    compiled: Compiled,
+    out: pd.DataFrame,
+    *,
+    sampler: Sampler,
+    seed: int,
+    cores: int,
+    near: NDArray[np.float64] | None = None,
 ) -> pd.DataFrame:
     """Fit without the judgments of a fold, and foretell them.
 
     Parameters
     ----------
     compiled : Compiled
-        The model of all judgments, compiled with ``counted=True``, which lets judgments be left
-        out.
+        The model of all judgments.
     out : DataFrame
         As `held_out` returns it.
     sampler, seed, cores
         As of `fit.fit`.
+    near : (draw, size), optional
+        As of `fit.Compiled.sample`.
 
     Returns
     -------
@@ -99,7 +106,7 @@ def foretell(
     """
     outcomes = compiled.arrays.outcome.astype(np.int64)
     outcomes[out["judgment"]] = -1
-    tree = compiled.sample(sampler=sampler, seed=seed, cores=cores, outcomes=outcomes)
+    tree = compiled.sample(sampler=sampler, seed=seed, cores=cores, outcomes=outcomes, near=near)
     rows = np.unique(out["judgment"])
     draws = take_draws(tree, spread(tree, n_draws(tree)))
     unseen = replace(
@@ -185,13 +192,14 @@ def folds_from_files(
         priors=load_priors(priors),
         options=model,
         backend=schedule.backend,
-        counted=True,
     )
     fold = assign_folds(made_of, folds=folds, seed=seed)
+    how: dict[str, Any] = {"sampler": schedule, "seed": seed, "cores": cores}
+    near = compiled.first_run(**how)
     found = []
     for number in range(folds):
         out = held_out(arrays, fold, number)
-        found.append(foretell(compiled, out, sampler=schedule, seed=seed, cores=cores))
+        found.append(foretell(compiled, out, near=near, **how))
         LOG.info("fold %d of %d: %d judgments foretold", number + 1, folds, len(out))
     table = pd.concat([part.assign(fold=n) for n, part in enumerate(found)], ignore_index=True)
     return table.assign(profile=made_of["profile"].to_numpy()[table["composite"]])

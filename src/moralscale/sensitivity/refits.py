@@ -53,9 +53,9 @@ class Base:
         return options_of(self.posterior)
 
     @cached_property
-    def counted(self) -> Compiled:
+    def compiled(self) -> Compiled:
         """The model of the fit, compiled once for all refits that leave judgments out."""
-        return self.compile(counted=True)
+        return self.compile()
 
     def arrays(
         self, *, judgments: pd.DataFrame | None = None, options: Observation | None = None
@@ -75,7 +75,6 @@ class Base:
         priors: Path | None = None,
         options: Observation | None = None,
         judgments: pd.DataFrame | None = None,
-        counted: bool | None = None,
     ) -> Compiled:
         """Compile the model of the fit with some part exchanged."""
         options = options or self.options
@@ -84,7 +83,6 @@ class Base:
             rule=get_rule(str(self.posterior.attrs["rule"])),
             priors=load_priors(priors or self.priors),
             options=options,
-            counted=counted,
         )
 
 
@@ -130,8 +128,13 @@ def refits(
         raise ModelError(
             f"unknown kind of alternative '{kind}'", where="kind", mend=suggestion(kind, KINDS)
         )
+    near = None
     for value, compiled, outcomes, project in KINDS[kind](base, list(values)):
-        tree = compiled.sample(outcomes=outcomes, sampler=sampler, seed=seed, cores=cores)
+        if outcomes is not None and near is None:
+            near = compiled.first_run(sampler=sampler, seed=seed, cores=cores)
+        tree = compiled.sample(
+            outcomes=outcomes, near=near, sampler=sampler, seed=seed, cores=cores
+        )
         draws = {
             "alternative": project(tree["posterior"].to_dataset()),
             "base": project(base.posterior["posterior"].to_dataset()),
@@ -177,14 +180,14 @@ def _judges(base: Base, names: list[str]) -> Iterator[Alternative]:
     judges = [str(name) for name in base.posterior["posterior"].to_dataset()["judge"].values]
     for name in names:
         _known(name, judges, "judge")
-    arrays = base.counted.arrays
+    arrays = base.compiled.arrays
     for name in names or judges:
         outcomes = _without(arrays, arrays.judge_idx == judges.index(name))
-        yield name, base.counted, outcomes, _projection(arrays.estimands, judge=name)
+        yield name, base.compiled, outcomes, _projection(arrays.estimands, judge=name)
 
 
 def _foundations(base: Base, names: list[str]) -> Iterator[Alternative]:
-    arrays = base.counted.arrays
+    arrays = base.compiled.arrays
     estimands = arrays.estimands
     foundations = estimands.foundation_names
     for name in names:
@@ -196,7 +199,7 @@ def _foundations(base: Base, names: list[str]) -> Iterator[Alternative]:
         holds = np.tile(once, arrays.n_slots // len(once))
         first, second = arrays.slots
         outcomes = _without(arrays, holds[first] | holds[second])
-        yield name, base.counted, outcomes, _projection(estimands, composites=~composites)
+        yield name, base.compiled, outcomes, _projection(estimands, composites=~composites)
 
 
 def _prompts(base: Base, names: list[str]) -> Iterator[Alternative]:

@@ -5,6 +5,6 @@ space to the model's, ``learning`` puts the three together. The posterior stays 
 sampler's path changes (docs/performance.md).
 """
 
-from moralscale.warmup.learning import Learnt, learn
+from moralscale.warmup.learning import Learnt, first_run, learn
 
-__all__ = ["Learnt", "learn"]
+__all__ = ["Learnt", "first_run", "learn"]

@@ -97,7 +97,13 @@ def exact[M: CompiledModel](compiled: M, **settings: Any) -> M:
 
 
 def learn(
-    machine: Any, model: pm.Model, *, seed: int, cores: int, memory: float = MEMORY
+    machine: Any,
+    model: pm.Model,
+    *,
+    seed: int,
+    cores: int,
+    memory: float = MEMORY,
+    near: Array | None = None,
 ) -> Learnt:
     """Learn coordinates from a first run of two short chains.
 
@@ -111,6 +117,8 @@ def learn(
         Seed, and chains at a time.
     memory : float, optional
         Most memory that it may take, GB.
+    near : (draw, size), optional
+        What `first_run` gave of the same model with nearly the same data, to do without another.
 
     Raises
     ------
@@ -120,7 +128,7 @@ def learn(
     density = Density(machine)
     layout, effects = survey(density, model)
     _check_memory(layout, memory)
-    draws = _first_run(machine, seed, cores)
+    draws = first_run(machine, seed=seed, cores=cores) if near is None else near
     spreads = np.exp(draws[:, layout.spreads])
     log_sd = np.log(spreads.mean(axis=0))
     # What judgments say is compared at the same spreads: the draws are taken to typical ones.
@@ -155,7 +163,7 @@ def _check_memory(layout: Layout, memory: float) -> None:
         )
 
 
-def _first_run(machine: Any, seed: int, cores: int) -> Array:
+def first_run(machine: Any, *, seed: int, cores: int) -> Array:
     """Draw from the posterior roughly: (draw, size), chain after chain."""
     tree = by_nutpie(
         exact(machine),

@@ -215,9 +215,7 @@ def test_what_cannot_be_approximated_is_refused(arrays, priors):
     one = replace(arrays, coords=arrays.coords | {"judge": ["judge-a"]})
     with pytest.raises(ModelError, match="single judge"):
         Problem(one, priors, RULE)
-    wrong = Priors(
-        {name: priors["beta"] if name == "scene_sd" else priors[name] for name in priors},
-        name="wrong",
-    )
+    said = priors.to_dict()
+    wrong = Priors(said | {"scene_sd": said["beta"]}, name="wrong")
     with pytest.raises(ModelError, match="prior Normal"):
         Problem(arrays, wrong, RULE)

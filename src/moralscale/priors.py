@@ -6,16 +6,18 @@ import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pymc as pm
 from pymc.distributions import continuous
-from pymc_extras.prior import Prior
 
 from moralscale.composition import QUANTITIES
 from moralscale.config import load_yaml
 from moralscale.errors import ConfigError, suggestion
+
+if TYPE_CHECKING:
+    from pymc_extras.prior import Prior
 
 #: Priors that every file gives: those of every model.
 REQUIRED = tuple(name for name, quantity in QUANTITIES.items() if quantity.file)
@@ -24,47 +26,56 @@ DEFAULTS = {name: q.prior for name, q in QUANTITIES.items() if q.prior is not No
 PARAMETERS = (*REQUIRED, *DEFAULTS)
 #: Name of the data container of a model's priors.
 NUMBERS = "prior_numbers"
+_FORM = "write {dist: Normal, kwargs: {mu: 0, sigma: 1}}"
 
 
-class Priors(Mapping[str, Prior]):
-    """Priors by parameter; read-only.
+class Priors(Mapping[str, "Prior"]):
+    """Priors by parameter, each a `Prior` of pymc-extras; read-only.
 
     Parameters
     ----------
-    priors : mapping
-        A distribution for every name in `PARAMETERS`.
+    data : mapping
+        For every name in `PARAMETERS` a distribution, as prior files write it.
     name : str
         Name of the set, such as ``"default"``.
     """
 
-    def __init__(self, priors: Mapping[str, Prior], *, name: str) -> None:
-        self._priors = dict(priors)
+    def __init__(self, data: Mapping[str, Mapping[str, Any]], *, name: str) -> None:
+        # PyTensor reads a plain 6 or 6.0 in single precision, and so 1 / 6 to eight digits only.
+        self._numbers = {
+            key: {argument: np.float64(x) for argument, x in prior["kwargs"].items()}
+            for key, prior in data.items()
+        }
+        self._distributions = {key: str(prior["dist"]) for key, prior in data.items()}
         self.name = name
 
     def __getitem__(self, key: str) -> Prior:
-        return self._priors[key]
+        from pymc_extras.prior import Prior  # it brings twice as much as all else here
+
+        return Prior(self._distributions[key], **self._numbers[key])
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._priors)
+        return iter(self._distributions)
 
     def __len__(self) -> int:
-        return len(self._priors)
+        return len(self._distributions)
+
+    def dist(self, name: str) -> Any:
+        """Give the distribution of a parameter, outside of any model."""
+        return getattr(pm, self._distributions[name]).dist(**self._numbers[name])
 
     def variables(self) -> Callable[[str], Any]:
         """Give what makes a parameter by its name, in the model on the context stack.
 
         The numbers of the priors are data, so that sets of the same distributions compile once.
         """
-        counts = [len(prior.parameters) for prior in self._priors.values()]
-        starts = dict(zip(self, np.cumsum([0, *counts[:-1]]).tolist(), strict=True))
-        numbers = pm.Data(
-            NUMBERS, [float(x) for prior in self.values() for x in prior.parameters.values()]
-        )
+        flat = [(key, argument) for key in self for argument in self._numbers[key]]
+        values = pm.Data(NUMBERS, [self._numbers[key][argument] for key, argument in flat])
+        places = {both: k for k, both in enumerate(flat)}
 
         def variable(name: str) -> Any:
-            prior = self[name]
-            arguments = {key: numbers[starts[name] + k] for k, key in enumerate(prior.parameters)}
-            return prior.pymc_distribution(name, **arguments)
+            arguments = {each: values[places[name, each]] for each in self._numbers[name]}
+            return getattr(pm, self._distributions[name])(name, **arguments)
 
         return variable
 
@@ -72,10 +83,10 @@ class Priors(Mapping[str, Prior]):
         """Give the plain data that `load_priors` reads."""
         return {
             name: {
-                "dist": prior.distribution,
-                "kwargs": {key: float(value) for key, value in prior.parameters.items()},
+                "dist": self._distributions[name],
+                "kwargs": {key: float(value) for key, value in self._numbers[name].items()},
             }
-            for name, prior in self._priors.items()
+            for name in self
         }
 
 
@@ -100,36 +111,32 @@ def load_priors(path: str | Path) -> Priors:
     for key in REQUIRED:
         if key not in data:
             raise ConfigError(f"no prior for '{key}'", where=str(path), mend="add it")
-    given = {key: _prior(data[key], f"{path}, {key}", _is_scale(key)) for key in data}
-    defaults = {key: _distribution(DEFAULTS[key]) for key in DEFAULTS if key not in data}
-    return Priors({key: (given | defaults)[key] for key in PARAMETERS}, name=path.stem)
+    for key, given in data.items():
+        _check_form(given, f"{path}, {key}")
+    priors = Priors({key: (DEFAULTS | data)[key] for key in PARAMETERS}, name=path.stem)
+    for key in data:
+        _check_density(priors, key, f"{path}, {key}")
+    return priors
 
 
 def _is_scale(parameter: str) -> bool:
     return parameter.endswith(("_sd", "_consistency"))
 
 
-def _prior(data: object, where: str, scale: bool) -> Prior:
-    mend = "write {dist: Normal, kwargs: {mu: 0, sigma: 1}}"
+def _check_form(data: object, where: str) -> None:
+    """Look at what a file says of one prior, before PyMC does."""
     if (
         not isinstance(data, dict)
         or set(data) != {"dist", "kwargs"}
         or not isinstance(data["dist"], str)
         or not isinstance(data["kwargs"], dict)
     ):
-        raise ConfigError("not a distribution", where=where, mend=mend)
+        raise ConfigError("not a distribution", where=where, mend=_FORM)
     for key, value in data["kwargs"].items():
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if not number or not math.isfinite(value):
             raise ConfigError(f"'{value}' is not a number", where=f"{where}, kwargs.{key}")
     _check_names(data["dist"], data["kwargs"], where)
-    try:
-        prior = _distribution(data)
-        _check_support(prior, where, scale)
-        return prior
-    except (TypeError, ValueError) as error:
-        reason = " ".join(str(error).split())
-        raise ConfigError(reason, where=where, mend=mend) from None
 
 
 def _check_names(name: str, arguments: Mapping[str, Any], where: str) -> None:
@@ -148,20 +155,23 @@ def _check_names(name: str, arguments: Mapping[str, Any], where: str) -> None:
             )
 
 
-def _distribution(data: Mapping[str, Any]) -> Prior:
-    # PyTensor reads a plain 6 or 6.0 in single precision, and so 1 / 6 to eight digits only.
-    numbers = {key: np.float64(value) for key, value in data["kwargs"].items()}
-    return Prior.from_dict({"dist": data["dist"], "kwargs": numbers})
-
-
-def _check_support(prior: Prior, where: str, scale: bool) -> None:
-    """Evaluate the density once, which checks the arguments, where a scale must not be."""
-    variable = prior.pymc_distribution.dist(**prior.parameters)
-    if variable.ndim or not variable.dtype.startswith("float"):
-        name = prior.distribution
-        mend = "use a continuous one of single numbers, such as Normal"
-        raise ConfigError(f"{name} has no density over the real numbers", where=where, mend=mend)
-    below = pm.logp(variable, -1e-6).eval(mode="FAST_COMPILE")
-    if scale and math.isfinite(below):
-        mend = "use a distribution of positive numbers, such as HalfNormal or Gamma"
-        raise ConfigError("a scale cannot be negative", where=where, mend=mend)
+def _check_density(priors: Priors, name: str, where: str) -> None:
+    """Evaluate a density once, which checks its arguments, where a scale must not be."""
+    try:
+        variable = priors.dist(name)
+        if variable.ndim or not variable.dtype.startswith("float"):
+            family = priors.to_dict()[name]["dist"]
+            raise ConfigError(
+                f"{family} has no density over the real numbers",
+                where=where,
+                mend="use a continuous one of single numbers, such as Normal",
+            )
+        below = pm.logp(variable, -1e-6).eval(mode="FAST_COMPILE")
+    except (TypeError, ValueError) as error:
+        raise ConfigError(" ".join(str(error).split()), where=where, mend=_FORM) from None
+    if _is_scale(name) and math.isfinite(below):
+        raise ConfigError(
+            "a scale cannot be negative",
+            where=where,
+            mend="use a distribution of positive numbers, such as HalfNormal or Gamma",
+        )

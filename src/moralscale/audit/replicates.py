@@ -21,7 +21,6 @@ from moralscale.design import make_composites, make_schedule
 from moralscale.elo import ELO_PER_LOGIT
 from moralscale.errors import ModelError
 from moralscale.estimands import Estimands
-from moralscale.fit import fit
 from moralscale.laplace import Problem, solve
 from moralscale.likelihood import log_odds
 from moralscale.priors import Priors
@@ -259,6 +258,8 @@ def _laplace(arrays: Arrays, priors: Priors, seed: int) -> xr.Dataset:
 
 
 def _nuts(arrays: Arrays, priors: Priors, seed: int) -> xr.Dataset:
+    from moralscale.fit import fit  # few cells sample, and it takes seconds to import
+
     sampler = Sampler(chains=2, tune=600, draws=500, thin=1)
     tree = fit(
         arrays,
@@ -271,7 +272,8 @@ def _nuts(arrays: Arrays, priors: Priors, seed: int) -> xr.Dataset:
     worst = float(xr.Dataset({"beta": tree["posterior"]["beta"]}).pipe(_rhat))
     if worst > 1.05:
         raise ModelError(f"R-hat of beta is {worst:.3f}")
-    return tree["posterior"].to_dataset()
+    draws: xr.Dataset = tree["posterior"].to_dataset()
+    return draws
 
 
 def _rhat(draws: xr.Dataset) -> float:

@@ -73,11 +73,10 @@ def power_scaling(base: Base, quantities: xr.Dataset) -> pd.DataFrame:
 def log_prior(posterior: xr.Dataset, priors: Priors) -> xr.Dataset:
     """Log-density of every hyperparameter's own prior: variables (chain, draw)."""
     out = {}
-    for name, prior in priors.items():
+    for name in priors:
         if name in posterior and posterior[name].ndim == 2:
             draws = posterior[name].transpose("chain", "draw")
-            variable = prior.pymc_distribution.dist(**prior.parameters)
-            density = pm.logp(variable, draws.values.astype(np.float64)).eval()
+            density = pm.logp(priors.dist(name), draws.values.astype(np.float64)).eval()
             out[name] = (("chain", "draw"), density)
     return xr.Dataset(out, coords={name: posterior[name] for name in ("chain", "draw")})
 

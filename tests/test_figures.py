@@ -343,6 +343,12 @@ def test_missing_comparisons_are_drawn_judge_by_judge_or_said_to_be_none():
     figure = OF_RUN["missingness"].draw(counts, tests, Origin.LIVE)
     titles = [ax.get_title(loc="left") for ax in figure.axes if ax.get_title(loc="left")]
     assert titles == ["judge-2\nnothing declined", "judge-1\np(f) < 0.001, p(i) = 0.250"]
+    some = counts[counts["judge"] != "whole"]
+    five = pd.concat(some.assign(judge=some["judge"] + part) for part in ("", "-a", "-b"))
+    figure = OF_RUN["missingness"].draw(five, tests, Origin.LIVE)
+    drawn = [ax for ax in figure.axes if ax.get_title(loc="left")]
+    labelled = [ax.xaxis.get_tick_params()["labelbottom"] for ax in drawn]
+    assert labelled == [place + 4 >= len(drawn) for place in range(len(drawn))]
     none = OF_RUN["missingness"].draw(counts[counts["judge"] == "whole"], tests, Origin.SIMULATED)
     assert [text.get_text() for text in none.texts] == [
         "simulated data",

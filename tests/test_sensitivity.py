@@ -15,6 +15,7 @@ from moralscale.figures.sensitivity import overlay, tornado
 from moralscale.records import FOUNDATIONS, Origin
 from moralscale.sensitivity import (
     Base,
+    passing,
     power_scaling,
     read_refits,
     refits,
@@ -123,6 +124,9 @@ def test_a_refit_that_failed_its_gates_is_in_no_verdict(refitted):
     assert not moved["passed"].any()
     found = verdicts(moved, threshold=0.5)
     assert (found["counted"] == 0).all()
+    assert passing(refitted, moved) == []
+    moved["passed"] = moved["kind"] == "judge"
+    assert passing(refitted, moved) == refitted[1:]
     assert found["verdict"].str.startswith("nothing can be said").all()
 
 

@@ -4,7 +4,7 @@ from moralscale.config import FigureWidths
 from moralscale.figures import SENSITIVITY, save
 from moralscale.records import Origin
 from moralscale.scripting import job
-from moralscale.sensitivity import read_refits
+from moralscale.sensitivity import passing, read_refits
 
 with job(snakemake.log[0]):
     shared = Origin(snakemake.params.origin), FigureWidths(**snakemake.params.widths)
@@ -12,5 +12,6 @@ with job(snakemake.log[0]):
     tornado, overlay = (SENSITIVITY[name].draw for name in ("tornado", "overlay"))
     figure = tornado(moved, shared[0], threshold=snakemake.params.threshold, widths=shared[1])
     save(figure, snakemake.output.tornado[0].removesuffix(".pdf"))
-    figure = overlay(read_refits(snakemake.input.refits), shared[0], widths=shared[1])
+    kept = passing(read_refits(snakemake.input.refits), moved)
+    figure = overlay(kept, shared[0], widths=shared[1])
     save(figure, snakemake.output.overlay[0].removesuffix(".pdf"))

@@ -59,6 +59,8 @@ def draw(
         ax.imshow(maps[judges[n]], cmap=style.SHADES, vmin=0, vmax=top, aspect="auto")
         ax.set_title(f"{judges[n]}\n{_verdict(tests[tests['judge'] == judges[n]])}", fontsize=7)
         _label(ax, maps[judges[n]], *levels)
+        # Below the last map of a column there may be none.
+        ax.tick_params(labelbottom=n + columns >= len(judges))
     figure.supxlabel("intensity", fontsize=8)
     return figure
 

@@ -21,7 +21,10 @@ TORNADO = (
     "How far the mean of each quantity moves, in posterior sds, under other priors, other "
     "likelihoods and without single judges or foundations: outside the band it counts as moved."
 )
-OVERLAY = "Posteriors of the main quantities under the prior of the fit and under each other one."
+OVERLAY = (
+    "Posteriors of the main quantities under the prior of the fit and under each other one whose "
+    "refit kept its gates."
+)
 
 _ROW, _FRAME = 0.21, 0.9  # inches
 _KINDS = {

@@ -102,6 +102,21 @@ def _passed(table: pd.DataFrame, gates: Gates) -> bool:
     )
 
 
+def passing(refits: Iterable[xr.DataTree], shifts: pd.DataFrame) -> list[xr.DataTree]:
+    """Leave out the refits that broke their gates.
+
+    Parameters
+    ----------
+    refits : iterable of DataTree
+        As `refits.refits` yields them.
+    shifts : DataFrame
+        As `shifts` returns it of them.
+    """
+    kept = shifts[shifts["passed"]]
+    names = set(zip(kept["kind"], kept["alternative"], strict=True))
+    return [refit for refit in refits if (refit.attrs["kind"], refit.attrs["alternative"]) in names]
+
+
 def verdicts(shifts: pd.DataFrame, *, threshold: float) -> pd.DataFrame:
     """Say in a sentence how much each quantity depends on priors, likelihood and data.
 

@@ -20,15 +20,12 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 from nutpie import compile_pymc as nutpie_compile
 from pymc.initial_point import make_initial_point_fn
-from pytensor.compile.mode import get_mode
 
 #: What nutpie takes for a divergence, and what for an error of the function.
 NOT_FINITE, FAILED = 3, -1
 #: What nutpie calls with a point: for its log density and gradient, and for what is kept of a draw.
 LOG_DENSITY = "int64(uint64, CPointer(double), CPointer(double), CPointer(double), voidptr)"
 EXPAND = "int64(uint64, uint64, CPointer(double), CPointer(double), voidptr)"
-#: Rewrites to work in place take a fifth of compiling, and the functions are as fast without.
-MODE = get_mode("NUMBA").excluding("inplace")
 #: An array of a pointer, a shape and a dtype, in compiled code.
 carray: Any = numba.carray  # type: ignore[attr-defined]
 
@@ -81,7 +78,7 @@ def compile_model(model: pm.Model, names: Sequence[str]) -> Machine:
     size, n_expanded, log_density, expand, initial_point, shapes, transformed = (
         nutpie_compile._make_functions(
             model,
-            mode=MODE,
+            mode="NUMBA",
             compute_grad=True,
             join_expanded=True,
             pymc_initial_point_fn=_one_at_a_time(initial),

@@ -50,10 +50,15 @@ def small(tables: Path) -> str:
 
 
 def full(tables: Path) -> str:
-    """Return errors and alarms, shares of twenty replicates or more, from the whole grid."""
-    audit, alarms = (pd.read_csv(tables / f"{name}.csv") for name in ("audit", "false_alarms"))
+    """Return what follows the truth, errors and alarms at the study's size, from the whole grid."""
+    audit, sensitivity, alarms = (
+        pd.read_csv(tables / f"{name}.csv") for name in ("audit", "sensitivity", "false_alarms")
+    )
+    short = sensitivity[~sensitivity["bridge"] | (sensitivity["battles_per_item"] == 15)]
     return "\n\n".join(
         [
+            titled("Change of the estimate with true beta (`sensitivity.csv`, `by_beta`)")
+            + following(short),
             titled("Errors of beta, true beta 0.862, consistency 1 (`audit.csv`)") + errors(audit),
             titled(
                 "Share of replicates whose 94% interval leaves zero out, and mean estimate in Elo "
@@ -66,15 +71,27 @@ def full(tables: Path) -> str:
 
 def sampled(tables: Path) -> str:
     """Return Laplace against NUTS."""
-    laplace = pd.read_csv(tables / "laplace.csv").round(2)
-    return titled("Laplace against NUTS on the same judgments (`laplace.csv`)") + markdown(laplace)
+    rows = pd.read_csv(tables / "laplace.csv")
+    rows["value"] = [
+        f"{shift:+.2f}; {width:.2f}"
+        for shift, width in zip(rows["shift"], rows["width_ratio"], strict=True)
+    ]
+    rows["column"] = [f"{judges} judges" for judges in rows["judges"]]
+    rows["bridge"] = rows["bridge"].map({True: "yes", False: "no"})
+    order = rows.sort_values("judges")["column"].unique()
+    wide = rows.pivot(index=["target", "bridge"], columns="column", values="value")[order]
+    title = (
+        "Laplace against NUTS on the same judgments, two replicates each: shift in posterior sds, "
+        "and width over that of NUTS (`laplace.csv`, `shift`, `width_ratio`)"
+    )
+    return titled(title) + markdown(wide.reset_index())
 
 
 def following(sensitivity: pd.DataFrame) -> str:
     """Set out sensitivities by battles per item and bridge."""
     rows = sensitivity[sensitivity["composite_consistency"] == 1].copy()
     rows["value"] = [
-        f"{slope:.2f} ± {se:.2f}"
+        f"{slope:.3f} ± {se:.3f}"
         for slope, se in zip(rows["by_beta"], rows["by_beta_se"], strict=True)
     ]
     rows["column"] = [
@@ -103,23 +120,22 @@ def confounding(audit: pd.DataFrame) -> str:
 
 
 def errors(audit: pd.DataFrame) -> str:
-    """Set out bias, RMSE and coverage in the middle of the grid."""
+    """Set out bias, RMSE and coverage in the middle of the grid, of its largest panel."""
     rows = audit[(audit["target"] == "beta") & (audit["choice_noise"] == 1)]
-    for name, value in MIDDLE.items():
+    for name, value in (MIDDLE | {"judges": audit["judges"].max()}).items():
         rows = rows[rows[name] == value]
-    columns = ["estimator", "judges", "bridge", "replicates", "bias", "sd", "rmse", "width"]
+    columns = ["estimator", "bridge", "replicates", "bias", "sd", "rmse", "width"]
     table = rows[[*columns, "coverage", "failures"]].copy()
     table["bridge"] = table["bridge"].map({True: "yes", False: "no"})
     table["place"] = table["estimator"].map(ESTIMATORS.index)
-    return markdown(table.sort_values(["judges", "bridge", "place"]).drop(columns="place"))
+    return markdown(table.sort_values(["bridge", "place"]).drop(columns="place"))
 
 
 def alarmed(alarms: pd.DataFrame) -> str:
     """Set out alarms by what is planted and by labels."""
-    rows = alarms.copy()
+    rows = alarms.dropna(subset="alarms").copy()
     rows["value"] = [
-        f"{mean:.0f}" if pd.isna(share) else f"{share:.0%}; {mean:.0f}"
-        for share, mean in zip(rows["alarms"], rows["mean"], strict=True)
+        f"{share:.0%}; {mean:.0f}" for share, mean in zip(rows["alarms"], rows["mean"], strict=True)
     ]
     rows["column"] = [
         f"{target} {planted:g}" + (f", {flips:.0%} of labels wrong" if flips else "")

@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from moralscale.elo import ELO_MEAN, ELO_PER_LOGIT, NO_BATTLE, online_elo, online_elo_lanes, rating
+from moralscale.elo import ELO_MEAN, ELO_PER_LOGIT, online_elo, rating
 
 
 def battles(rng, n_battles, n_contestants):
@@ -38,18 +36,34 @@ def test_a_contestant_that_wins_every_battle_stays_finite():
     assert 300 < found[0] - found[1] < 1500
 
 
-@given(st.integers(0, 2**32 - 1), st.lists(st.integers(0, 60), min_size=1, max_size=5))
-def test_lanes_are_sequences_side_by_side(seed, lengths):
-    rng = np.random.default_rng(seed)
-    first = np.full((len(lengths), max(lengths)), NO_BATTLE)
-    second, score = first.copy(), np.zeros(first.shape)
-    alone = []
-    for lane, length in enumerate(lengths):
-        sequence = battles(rng, length, 7)
-        first[lane, :length], second[lane, :length], score[lane, :length] = sequence
-        alone.append(online_elo(*sequence, 7, k=20.0, start=1500.0))
-    found = online_elo_lanes(first, second, score, 7, k=20.0, start=1500.0)
-    np.testing.assert_allclose(found, alone, rtol=1e-12)
+def test_several_orders_are_each_played_from_the_start():
+    rng = np.random.default_rng(6)
+    first, second, score = battles(rng, 60, 7)
+    orders = np.stack([rng.permutation(60)[:40] for _ in range(3)])
+    found = online_elo(first, second, score, 7, order=orders, k=20.0, start=1500.0)
+    for order, ratings in zip(orders, found, strict=True):
+        rating = [1500.0] * 7
+        for n in order:
+            one, other = first[n], second[n]
+            expected = 1 / (1 + 10 ** ((rating[other] - rating[one]) / 400))
+            rating[one] += 20 * (score[n] - expected)
+            rating[other] -= 20 * (score[n] - expected)
+        np.testing.assert_allclose(ratings, rating, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "score", "order"),
+    [
+        ([0, 2], [1, 1], [1, 1], None),
+        ([0, -1], [1, 1], [1, 1], None),
+        ([0], [1, 1], [1, 1], None),
+        ([0, 0], [1, 1], [1], None),
+        ([0, 0], [1, 1], [1, 1], [0, 2]),
+    ],
+)
+def test_places_that_are_none_are_an_error(first, second, score, order):
+    with pytest.raises(IndexError, match=r"places from|sides and scores"):
+        online_elo(first, second, score, 2, order=order)
 
 
 def test_the_order_of_battles_matters():

@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from moralscale.elo import online_elo, online_elo_lanes
+from moralscale.elo import online_elo
 from moralscale.errors import JudgmentError
 from moralscale.rating.comparisons import Comparisons
 
 #: What a first place scores under each of `bradley_terry.VERDICTS`.
 SCORES = np.array([1.0, 0.0, 0.5])
-#: Judgments, over all orders, up to which the orders are rated side by side.
-SIDE_BY_SIDE = 4_000_000
 #: Judgments that can be rated one by one within reason.
 MOST = 50_000_000
 
@@ -46,13 +44,8 @@ def over_orders(
     first, second = comparisons.first_idx[rows], comparisons.second_idx[rows]
     score, size = SCORES[comparisons.outcome[rows]], len(comparisons.contestants)
     rng = np.random.default_rng(seed)
-    if orders * len(rows) <= SIDE_BY_SIDE:
-        order = np.stack([rng.permutation(len(rows)) for _ in range(orders)])
-        return online_elo_lanes(first[order], second[order], score[order], size, k=k, start=start)
-    ratings = np.empty((orders, size))
-    for lane in range(orders):
-        order = rng.permutation(len(rows))
-        ratings[lane] = online_elo(
-            first[order], second[order], score[order], size, k=k, start=start
-        )
-    return ratings
+    shuffled = (rng.permutation(len(rows)) for _ in range(orders))
+    played = [
+        online_elo(first, second, score, size, order=order, k=k, start=start) for order in shuffled
+    ]
+    return np.stack(played)

@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from moralscale.elo import NO_BATTLE
-
 Index = NDArray[np.int64]
 
 
@@ -59,18 +57,6 @@ class Battles:
         taken = {name: getattr(self, name)[kept] for name in columns}
         order = np.argsort(taken["judge_idx"], kind="stable")
         return replace(self, **{name: column[order] for name, column in taken.items()})
-
-    def lanes(self) -> tuple[Index, Index, NDArray[np.float64]]:
-        """One row a judge, as `elo.online_elo_lanes` takes them: three of (judge, battle)."""
-        count = self.count
-        place = np.arange(len(self.judge_idx)) - np.repeat(np.cumsum(count) - count, count)
-        shape = (self.n_judges, int(count.max()))
-        first, second = np.full(shape, NO_BATTLE), np.full(shape, NO_BATTLE)
-        score = np.zeros(shape)
-        first[self.judge_idx, place] = self.first_idx
-        second[self.judge_idx, place] = self.second_idx
-        score[self.judge_idx, place] = self.first_won
-        return first, second, score
 
     def halves(self, rng: np.random.Generator) -> tuple[Battles, Battles]:
         """Split every judge's battles at random into two halves.

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from moralscale.arrays import Arrays
 from moralscale.config import TwoStep
-from moralscale.elo import ELO_PER_LOGIT, online_elo_lanes
+from moralscale.elo import ELO_PER_LOGIT, online_elo
 from moralscale.errors import ModelError
 from moralscale.estimands import Estimands
 from moralscale.records import Arena
@@ -25,9 +25,6 @@ from moralscale.twostep.likelihood import penalised_strengths
 
 LOG = logging.getLogger(__name__)
 Array = NDArray[np.float64]
-
-#: Sequences of battles that `online_elo_lanes` takes at once, for speed.
-_LANES = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,24 +130,23 @@ def elo_orders(
     (order, judge, contestant)
         Log-odds, with mean zero.
     """
-    first, second, score = battles.lanes()
-    n_judges, width = first.shape
-    found = []
-    at_once = max(1, _LANES // n_judges)
-    for done in range(0, orders, at_once):
-        now = min(at_once, orders - done)
-        order = rng.permuted(np.tile(np.arange(width), (now * n_judges, 1)), axis=1)
-        judge = np.tile(np.arange(n_judges), now)[:, None]
-        rated = online_elo_lanes(
-            first[judge, order],
-            second[judge, order],
-            score[judge, order],
-            battles.n_contestants,
-            k=settings.k,
-            start=settings.start,
-        )
-        found.append(rated.reshape(now, n_judges, -1))
-    return (np.concatenate(found) - settings.start) / ELO_PER_LOGIT
+    ends = np.cumsum(battles.count)
+    width = battles.count.max()
+    found = np.empty((orders, battles.n_judges, battles.n_contestants))
+    for turn in range(orders):
+        shuffled = rng.permuted(np.tile(np.arange(width), (battles.n_judges, 1)), axis=1)
+        for judge, (end, count) in enumerate(zip(ends, battles.count, strict=True)):
+            own = slice(end - count, end)
+            found[turn, judge] = online_elo(
+                battles.first_idx[own],
+                battles.second_idx[own],
+                battles.first_won[own],
+                battles.n_contestants,
+                order=shuffled[judge][shuffled[judge] < count],
+                k=settings.k,
+                start=settings.start,
+            )
+    return (found - settings.start) / ELO_PER_LOGIT
 
 
 def elo_over_orders(

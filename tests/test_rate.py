@@ -306,12 +306,6 @@ def test_elo_reports_its_spread_over_orders_and_not_the_order_of_the_file(games,
     assert "one order alone moves a rating by a median of" in shown
 
 
-def test_elo_is_the_same_side_by_side_or_one_by_one(games, monkeypatch):
-    beside = rate(games.assign(n=2), method="elo", orders=3)
-    monkeypatch.setattr("moralscale.rating.orders.SIDE_BY_SIDE", 0)
-    pd.testing.assert_frame_equal(rate(games.assign(n=2), method="elo", orders=3), beside)
-
-
 def test_too_many_contestants_to_invert_have_no_errors(games, monkeypatch, capsys, tmp_path):
     monkeypatch.setattr("moralscale.bradley_terry.estimate.DENSE", 0)
     monkeypatch.setattr("moralscale.bradley_terry.covariance.INVERTED", 0)

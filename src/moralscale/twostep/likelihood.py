@@ -1,27 +1,28 @@
-"""Penalised Bradley-Terry likelihood of many judges at once."""
+"""Penalised Bradley-Terry likelihood of many judges."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+import numba
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.special import expit
 
 from moralscale.errors import ModelError
 from moralscale.twostep.battles import Battles
 
 Array = NDArray[np.float64]
+Index = NDArray[np.int64]
 
 #: Largest gradient at the maximum, log-likelihood per unit of log-odds.
 TOLERANCE = 1e-7
 _MOST_STEPS = 100
 _LONGEST_STEP = 3.0  # log-odds: a full Newton step from afar can overshoot
+_ENOUGH = 1e-6  # what is left of a gradient where a Newton step counts as solved
+
+_jit = numba.njit(cache=True, nogil=True, error_model="numpy")
 
 
 def penalised_strengths(battles: Battles, penalty: float) -> tuple[Array, Array]:
-    """Fit strengths and position bias to each judge's battles, all judges side by side.
+    """Fit strengths and position bias to each judge's battles.
 
     Maximises ``sum(log P(outcome)) - penalty / 2 * (sum(strength ** 2) + bias ** 2)`` for each
     judge, with ``P(first chosen) = logistic(strength[first] - strength[second] + bias)``: the mode
@@ -49,68 +50,80 @@ def penalised_strengths(battles: Battles, penalty: float) -> tuple[Array, Array]
     ModelError
         No maximum was found.
     """
-    design, count, won = _aggregated(battles)
-    shape = (battles.n_judges, battles.n_contestants + 1)
-    across = csr_array(design.T)
-    squared = across.multiply(across).tocsr()
-    strength = np.zeros(shape)
-    for _ in range(_MOST_STEPS):
-        chance = expit(design @ strength.ravel())
-        gradient = (across @ (won - count * chance)).reshape(shape) - penalty * strength
-        if np.abs(gradient).max() < TOLERANCE:
-            return strength[:, :-1], strength[:, -1]
-        weight = count * chance * (1 - chance)
-
-        def curvature(step: Array, weight: Array = weight) -> Array:
-            spread: Array = across @ (weight * (design @ step.ravel()))
-            return spread.reshape(shape) + penalty * step
-
-        diagonal = (squared @ weight).reshape(shape) + penalty
-        step = _conjugate_gradients(curvature, gradient, diagonal)
-        longest = np.abs(step).max(axis=1, keepdims=True)
-        strength += step * np.minimum(1, _LONGEST_STEP / np.maximum(longest, 1e-300))
-    raise ModelError(
-        "the Bradley-Terry likelihood has no maximum within reach",
-        where="twostep.penalty",
-        mend="use a larger penalty",
-    )
-
-
-def _aggregated(battles: Battles) -> tuple[csr_array, Array, Array]:
-    """Give each judge's ordered pairs, how often they met, and how often the first one won.
-
-    The design is +1 for the first contestant, -1 for the second, +1 for the bias:
-    (pair, judge x place).
-    """
-    n, width = battles.n_contestants, battles.n_contestants + 1
+    n = battles.n_contestants
     pair = (battles.judge_idx * n + battles.first_idx) * n + battles.second_idx
     met, place, count = np.unique(pair, return_inverse=True, return_counts=True)
     won = np.bincount(place, weights=battles.first_won, minlength=len(met))
-    judge, first, second = met // n**2, met // n % n, met % n
-    row = judge * width
-    places = np.stack([row + first, row + second, row + width - 1], axis=1)
-    signs = np.tile([1.0, -1.0, 1.0], len(met))
-    ends = np.arange(0, 3 * len(met) + 1, 3)
-    design = csr_array((signs, places.ravel(), ends), shape=(len(met), battles.n_judges * width))
-    return design, count.astype(float), won
+    ends = np.searchsorted(met, np.arange(battles.n_judges + 1) * n**2)
+    strength = np.zeros((battles.n_judges, n + 1))  # the last one is the bias
+    for judge in range(battles.n_judges):
+        own = slice(ends[judge], ends[judge + 1])
+        met_twice = met[own] // n % n, met[own] % n, count[own].astype(float), won[own]
+        if not _maximise(*met_twice, float(penalty), strength[judge]):
+            raise ModelError(
+                "the Bradley-Terry likelihood has no maximum within reach",
+                where="twostep.penalty",
+                mend="use a larger penalty",
+            )
+    return strength[:, :-1], strength[:, -1]
 
 
-def _conjugate_gradients(
-    curvature: Callable[[Array], Array], gradient: Array, diagonal: Array
+@_jit
+def _maximise(
+    first: Index, second: Index, count: Array, won: Array, penalty: float, strength: Array
+) -> bool:
+    """Climb from `strength`, (contestant and bias,), which is overwritten; whether it arrived.
+
+    `first`, `second`, `count` and `won`, (pair,), are who met in this order, how often, and how
+    often the first one won.
+    """
+    bias, weight = len(strength) - 1, np.empty(len(first))
+    for _ in range(_MOST_STEPS):
+        gradient, diagonal = -penalty * strength, np.full(len(strength), penalty)
+        for pair in range(len(first)):
+            one, other = first[pair], second[pair]
+            chance = 1 / (1 + np.exp(strength[other] - strength[one] - strength[bias]))
+            off = won[pair] - count[pair] * chance
+            gradient[one] += off
+            gradient[other] -= off
+            gradient[bias] += off
+            weight[pair] = count[pair] * chance * (1 - chance)
+            diagonal[one] += weight[pair]
+            diagonal[other] += weight[pair]
+            diagonal[bias] += weight[pair]
+        if np.abs(gradient).max() < TOLERANCE:
+            return True
+        step = _solve(first, second, weight, penalty, gradient, diagonal)
+        # Rounding alone moves the sum of strengths, and only the penalty would bring it back.
+        step[:bias] -= step[:bias].mean()
+        strength += step * min(1.0, _LONGEST_STEP / np.abs(step).max())
+    return False
+
+
+@_jit
+def _solve(
+    first: Index, second: Index, weight: Array, penalty: float, gradient: Array, diagonal: Array
 ) -> Array:
-    """Solve ``curvature(step) = gradient`` for every judge (row) at once."""
+    """Solve ``curvature @ step = gradient`` by conjugate gradients, scaled by the diagonal."""
+    bias = len(gradient) - 1
     step, residual = np.zeros_like(gradient), gradient.copy()
     direction = residual / diagonal
-    power = (residual * direction).sum(axis=1, keepdims=True)
-    enough = np.maximum(1e-6 * power, 1e-300)
-    for _ in range(gradient.shape[1]):
-        if (power <= enough).all():
+    power = np.dot(residual, direction)
+    enough = _ENOUGH * power
+    for _ in range(len(gradient)):
+        if power <= enough:
             break
-        bent = curvature(direction)
-        size = power / np.maximum((direction * bent).sum(axis=1, keepdims=True), 1e-300)
+        bent = penalty * direction
+        for pair in range(len(first)):
+            one, other = first[pair], second[pair]
+            moved = weight[pair] * (direction[one] - direction[other] + direction[bias])
+            bent[one] += moved
+            bent[other] -= moved
+            bent[bias] += moved
+        size = power / np.dot(direction, bent)
         step += size * direction
         residual -= size * bent
         scaled = residual / diagonal
-        before, power = power, (residual * scaled).sum(axis=1, keepdims=True)
-        direction = scaled + power / np.maximum(before, 1e-300) * direction
+        before, power = power, np.dot(residual, scaled)
+        direction = scaled + power / before * direction
     return step

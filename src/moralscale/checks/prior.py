@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pymc as pm
 import xarray as xr
+from pytensor.compile.mode import Mode
 
 from moralscale.arrays import make_arrays
 from moralscale.composition import get_rule
@@ -23,6 +24,9 @@ from moralscale.scenes import load_scenes
 
 #: Draws from the priors.
 DRAWS = 500
+
+#: Compiling would take ten times as long as the draws.
+INTERPRETED = Mode(linker="py", optimizer="fast_compile")
 
 #: Quantiles of the table: a 94% and a 50% interval, and the median.
 QUANTILES = {"q03": 0.03, "q25": 0.25, "median": 0.5, "q75": 0.75, "q97": 0.97}
@@ -63,7 +67,9 @@ def prior_draws(model: pm.Model, *, draws: int, seed: int) -> xr.Dataset:
     """
     names = [name for name in REPORTED if name in model.named_vars]
     with model:
-        found = pm.sample_prior_predictive(draws, var_names=names, random_seed=seed)
+        found = pm.sample_prior_predictive(
+            draws, var_names=names, random_seed=seed, compile_kwargs={"mode": INTERPRETED}
+        )
     parameters: xr.Dataset = found["prior"].to_dataset()
     return parameters
 

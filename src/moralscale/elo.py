@@ -85,7 +85,7 @@ def online_elo(
     >>> online_elo([0, 0], [1, 1], [1, 0.5], n_contestants=2).round(1).tolist()
     [1014.5, 985.5]
     """
-    from moralscale.elo_online import play  # numba: the scale alone is read all over
+    from moralscale.elo_online import play  # numba, which readers of the scale need not wait for
 
     first, second = (np.asarray(side, dtype=np.int64) for side in (first_idx, second_idx))
     scores = np.asarray(score, dtype=np.float64)
@@ -96,5 +96,6 @@ def online_elo(
     if not len(first) == len(second) == len(scores):
         raise IndexError(f"{len(first)}, {len(second)} and {len(scores)} sides and scores")
     ratings = np.full((*orders.shape[:-1], n_contestants), float(start))
-    play(first, second, scores, np.atleast_2d(orders), np.atleast_2d(ratings), float(k))
+    lanes = np.atleast_2d(orders), np.atleast_2d(ratings)
+    play(first, second, scores, *lanes, float(k), ELO_PER_LOGIT)
     return ratings

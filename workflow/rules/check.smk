@@ -17,6 +17,7 @@ rule check:
         "results/{run}/checks/{fit}/checks.csv",
     log:
         "results/{run}/logs/check/{fit}.log",
+    priority: 1
     conda:
         "../../environment.yml"
     params:
@@ -38,6 +39,7 @@ rule gate:
         "results/{run}/checks/{fit}/passed.txt",
     log:
         "results/{run}/logs/gate/{fit}.log",
+    priority: 1
     # What was found will not be other at the next attempt.
     retries: 0
     conda:

@@ -30,6 +30,7 @@ rule collect:
         "results/{run}/judgments/shards/{judge}.parquet",
     log:
         "results/{run}/logs/collect-{judge}.log",
+    priority: 1
     conda:
         "../../environment.yml"
     resources:
@@ -69,6 +70,7 @@ rule judgments:
         outcomes="results/{run}/tables/outcomes.csv",
     log:
         "results/{run}/logs/judgments.log",
+    priority: 1
     conda:
         "../../environment.yml"
     params:

@@ -273,6 +273,19 @@ def of_fits(pattern):
     return paths
 
 
+def fit_threads(wildcards):
+    """Cores of a fit: one a chain, fewer where all fits together would want more than there are.
+
+    Where other jobs run too, a fit that waits for several cores to be free waits for all of them.
+    """
+    chains = CONFIG.sampler.chains
+    # Elsewhere a fit has cores of its own.
+    if not (workflow.local_exec and workflow.is_main_process):
+        return chains
+    share = workflow.cores // (len(FITS) * len(CONFIG.runs))
+    return min(chains, max(1, share))
+
+
 def figure_paths(run, extension):
     """Figures of every fit of a run."""
     return expand(

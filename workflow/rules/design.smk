@@ -15,6 +15,7 @@ rule composites:
         "results/{run}/design/composites.parquet",
     log:
         "results/{run}/logs/composites.log",
+    priority: 1
     conda:
         "../../environment.yml"
     params:
@@ -35,6 +36,7 @@ rule schedule:
         "results/{run}/design/{arena}.parquet",
     log:
         "results/{run}/logs/schedule-{arena}.log",
+    priority: 1
     conda:
         "../../environment.yml"
     params:
@@ -58,6 +60,7 @@ rule truth:
         "results/{run}/truth.nc",
     log:
         "results/{run}/logs/truth.log",
+    priority: 1
     conda:
         "../../environment.yml"
     params:
@@ -76,6 +79,7 @@ rule priors:
         "results/{run}/design/priors.yaml",
     log:
         "results/{run}/logs/priors.log",
+    priority: 1
     conda:
         "../../environment.yml"
     params:

@@ -16,9 +16,10 @@ rule fit:
         "results/{run}/fits/{data}/{composition}/{prior}/posterior.nc",
     log:
         "results/{run}/logs/fit-{data}-{composition}-{prior}.log",
+    priority: 1
     conda:
         "../../environment.yml"
-    threads: 4
+    threads: fit_threads
     resources:
         mem_mb=growing(4000),
         runtime=growing(120),
@@ -42,6 +43,7 @@ rule project:
         estimates="results/{run}/fits/{fit}/estimates.csv",
     log:
         "results/{run}/logs/project/{fit}.log",
+    priority: 1
     conda:
         "../../environment.yml"
     params:

@@ -212,3 +212,16 @@ def test_a_posterior_of_an_older_version_is_one_line(command, path, tmp_path, ca
 def test_outcomes_that_do_not_fit_the_model_are_an_error(outcomes, message, compiled, arrays):
     with pytest.raises(ModelError, match=message):
         compiled.values(outcomes(arrays.outcome))
+
+
+def test_other_numbers_in_the_priors_need_no_other_model(compiled, arrays, project):
+    priors = load_priors(project / "config/priors/skeptical.yaml")
+    draws = compiled.under(priors).sample(sampler=SAMPLER, seed=12, cores=1)["posterior"]
+    alone = compile_model(arrays, rule=get_rule("compressed"), priors=priors)
+    want = alone.sample(sampler=SAMPLER, seed=12, cores=1)["posterior"]
+    # Beta is 1 with a prior sd of 0.05 there, and what little one judge tells moves it hardly.
+    for posterior in (draws, want):
+        assert float(posterior["beta"].std()) < 0.08
+    assert compiled.sample(sampler=SAMPLER, seed=12, cores=1)["posterior"]["beta"].std() > 0.1
+    with pytest.raises(ModelError, match="heavy-tailed has other distributions than default"):
+        compiled.under(load_priors(project / "config/priors/heavy-tailed.yaml"))

@@ -100,7 +100,7 @@ def test_without_a_judge_both_sides_leave_him_out(base, refitted, moved):
 
 
 def test_a_left_out_foundation_leaves_all_of_its_comparisons(base, tiny_scenes):
-    value, compiled, outcomes, project = next(iter(KINDS["foundation"](base, ["care"])))
+    one = next(iter(KINDS["foundation"](base, ["care"])))
     table = base.judgments
     foundation = dict(zip(tiny_scenes["id"], tiny_scenes["foundation"], strict=True))
     foundation |= {
@@ -110,10 +110,10 @@ def test_a_left_out_foundation_leaves_all_of_its_comparisons(base, tiny_scenes):
     holds = np.array(
         ["care" in f"{foundation[a]} {foundation[b]}" for a, b in table[["first", "second"]].values]
     )
-    assert value == "care"
-    np.testing.assert_array_equal(outcomes == -1, holds)
-    np.testing.assert_array_equal(outcomes[~holds], compiled.arrays.outcome[~holds])
-    found = project(base.posterior["posterior"].to_dataset())
+    assert one.value == "care"
+    np.testing.assert_array_equal(one.outcomes == -1, holds)
+    np.testing.assert_array_equal(one.outcomes[~holds], one.compiled.arrays.outcome[~holds])
+    found = one.project(base.posterior["posterior"].to_dataset())
     residual = found["foundation_residual"].sel(foundation="care")
     assert residual.isnull().all()
     assert found["foundation_residual"].sel(foundation=list(FOUNDATIONS[1:])).notnull().all()

@@ -25,7 +25,7 @@ from moralscale.manifest import versions
 from moralscale.model import REPORTED, build_model
 from moralscale.observation import OBSERVED, Observed
 from moralscale.posterior import constant_data
-from moralscale.priors import Priors, load_priors
+from moralscale.priors import NUMBERS, Priors, load_priors
 from moralscale.sampling import by_numpyro, by_nutpie, by_pymc
 from moralscale.scenes import load_scenes
 from moralscale.warmup import first_run, learn
@@ -63,6 +63,22 @@ class Compiled:
         """Quantities that a fit keeps."""
         return [name for name in REPORTED if name in self.model.named_vars]
 
+    def under(self, priors: Priors) -> Compiled:
+        """Give the same model with other numbers in its priors.
+
+        Raises
+        ------
+        ModelError
+            They are other distributions, and the model is another.
+        """
+        if priors.form() != self.priors.form():
+            raise ModelError(
+                f"{priors.name} has other distributions than {self.priors.name}",
+                where="priors",
+                mend="compile the model anew",
+            )
+        return replace(self, priors=priors)
+
     def first_run(self, *, sampler: Sampler, seed: int, cores: int) -> NDArray[np.float64] | None:
         """Draw roughly, to sample for `outcomes` that are nearly those of the arrays.
 
@@ -73,7 +89,8 @@ class Compiled:
         """
         if sampler.coordinates != "learnt":
             return None
-        return first_run(self.machine or _machine(self.model, self.names), seed=seed, cores=cores)
+        machine = self._machine(self.arrays.outcome)
+        return first_run(machine, seed=seed, cores=cores)
 
     def sample(
         self,
@@ -114,8 +131,7 @@ class Compiled:
             The outcomes do not go with the arrays or the model.
         """
         outcome = self.arrays.outcome if outcomes is None else np.asarray(outcomes)
-        values = self.values(outcome)
-        tree = self._draws(values, sampler, seed, cores, near)
+        tree = self._draws(outcome, sampler, seed, cores, near)
         stats = tree["sample_stats"].to_dataset()
         stats = stats[[name for name in KEPT_STATS if name in stats]]
         result = xr.DataTree.from_dict(
@@ -163,24 +179,31 @@ class Compiled:
 
     def _draws(
         self,
-        values: NDArray[Any],
+        outcome: NDArray[np.integer],
         sampler: Sampler,
         seed: int,
         cores: int,
         near: NDArray[np.float64] | None,
     ) -> xr.DataTree:
         if sampler.backend == "nutpie":
-            machine = self.machine or _machine(self.model, self.names)
-            machine = machine.with_data(**{OBSERVED: values})
+            machine = self._machine(outcome)
             if sampler.coordinates == "learnt":
                 machine = self._learnt(machine, sampler, seed, cores, near)
             return _sample_nutpie(machine, sampler, seed, cores)
-        self.model.set_data(OBSERVED, values)
+        for name, values in self._data(outcome).items():
+            self.model.set_data(name, values)
         if sampler.backend == "numpyro":
             return by_numpyro(
                 self.model, **_lengths(sampler), random_seed=seed, var_names=self.names
             )
         return _sample_pymc(self.model, self.names, sampler, seed, cores)
+
+    def _data(self, outcome: NDArray[np.integer]) -> dict[str, Any]:
+        return {OBSERVED: self.values(outcome), NUMBERS: self.priors.numbers()}
+
+    def _machine(self, outcome: NDArray[np.integer]) -> Any:
+        machine = self.machine or _machine(self.model, self.names)
+        return machine.with_data(**self._data(outcome))
 
     def _learnt(
         self,

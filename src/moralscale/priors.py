@@ -69,15 +69,27 @@ class Priors(Mapping[str, "Prior"]):
 
         The numbers of the priors are data, so that sets of the same distributions compile once.
         """
-        flat = [(key, argument) for key in self for argument in self._numbers[key]]
-        values = pm.Data(NUMBERS, [self._numbers[key][argument] for key, argument in flat])
-        places = {both: k for k, both in enumerate(flat)}
+        values = pm.Data(NUMBERS, self.numbers())
+        places = {both: k for k, both in enumerate(self.form())}
 
         def variable(name: str) -> Any:
-            arguments = {each: values[places[name, each]] for each in self._numbers[name]}
-            return getattr(pm, self._distributions[name])(name, **arguments)
+            family = self._distributions[name]
+            arguments = {each: values[places[name, family, each]] for each in self._numbers[name]}
+            return getattr(pm, family)(name, **arguments)
 
         return variable
+
+    def form(self) -> list[tuple[str, str, str]]:
+        """Name parameter, distribution and argument of every number."""
+        return [
+            (key, family, argument)
+            for key, family in self._distributions.items()
+            for argument in self._numbers[key]
+        ]
+
+    def numbers(self) -> list[float]:
+        """Give all numbers, which are the data of a model."""
+        return [float(self._numbers[key][argument]) for key, _, argument in self.form()]
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
         """Give the plain data that `load_priors` reads."""

@@ -433,7 +433,7 @@ def recovery_of(wildcards):
 
 
 def leave_out(run):
-    """Kinds of what a sensitivity analysis leaves out; all of a kind are one job."""
+    """Kinds of what a sensitivity analysis leaves out."""
     kinds = CONFIG.sensitivity.leave_out
     several = {
         "judge": len(CONFIG.judge_names(run)) != 1,  # a file of judgments names its own
@@ -445,20 +445,23 @@ def leave_out(run):
 
 def refit_values(wildcards):
     """The alternatives of a job; none are named where each one is left out in turn."""
+    if wildcards.kind == "prior":
+        return list(CONFIG.sensitivity.priors)
     return [] if wildcards.alternative == "each" else [wildcards.alternative]
 
 
-def prior_of_refit(wildcards):
-    """The prior file of a refit under another prior."""
+def priors_of_refits(wildcards):
+    """The prior files of refits under other priors."""
     if wildcards.kind != "prior":
         return []
-    return f"config/priors/{wildcards.alternative}.yaml"
+    return expand("config/priors/{prior}.yaml", prior=CONFIG.sensitivity.priors)
 
 
 def refit_folders(wildcards):
     """Folders of all refits of a run."""
     settings = CONFIG.sensitivity
-    jobs = [("prior", name) for name in settings.priors]
+    # Priors, and what is left out, are one job a kind: their models are one.
+    jobs = [("prior", "each")] if settings.priors else []
     jobs += [("model", name) for name in settings.model]
     jobs += [(kind, "each") for kind in leave_out(wildcards.run)]
     return [f"results/{wildcards.run}/sensitivity/{kind}/{name}" for kind, name in jobs]

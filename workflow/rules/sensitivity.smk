@@ -22,7 +22,7 @@ rule refit:
         scenes=corpus_of,
         composites="results/{run}/design/composites.parquet",
         priors=f"config/priors/{MAIN_FIT.rsplit('/',1)[-1]}.yaml",
-        alternative=prior_of_refit,
+        alternatives=priors_of_refits,
     output:
         directory("results/{run}/sensitivity/{kind}/{alternative}"),
     log:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -54,7 +55,7 @@ class Base:
 
     @cached_property
     def compiled(self) -> Compiled:
-        """The model of the fit, compiled once for all refits that leave judgments out."""
+        """The model of the fit, compiled once for all refits that share it."""
         return self.compile()
 
     def arrays(
@@ -128,25 +129,24 @@ def refits(
         raise ModelError(
             f"unknown kind of alternative '{kind}'", where="kind", mend=suggestion(kind, KINDS)
         )
+    how: dict[str, Any] = {"sampler": sampler, "seed": seed, "cores": cores}
     near = None
-    for value, compiled, outcomes, project in KINDS[kind](base, list(values)):
-        if outcomes is not None and near is None:
-            near = compiled.first_run(sampler=sampler, seed=seed, cores=cores)
-        tree = compiled.sample(
-            outcomes=outcomes, near=near, sampler=sampler, seed=seed, cores=cores
-        )
+    for one in KINDS[kind](base, list(values)):
+        if one.near and near is None:
+            near = base.compiled.first_run(**how)
+        tree = one.compiled.sample(outcomes=one.outcomes, near=near if one.near else None, **how)
         draws = {
-            "alternative": project(tree["posterior"].to_dataset()),
-            "base": project(base.posterior["posterior"].to_dataset()),
+            "alternative": one.project(tree["posterior"].to_dataset()),
+            "base": one.project(base.posterior["posterior"].to_dataset()),
         }
         refit = xr.DataTree.from_dict(draws)
         refit.attrs = {
             "kind": kind,
-            "alternative": value,
+            "alternative": one.value,
             "divergences": int(tree["sample_stats"]["diverging"].sum()),
             "sampler": sampler.model_dump_json(),
         }
-        yield value, refit
+        yield one.value, refit
 
 
 def save_refit(refit: xr.DataTree, path: str | Path) -> None:
@@ -156,14 +156,39 @@ def save_refit(refit: xr.DataTree, path: str | Path) -> None:
 
 
 Project = Callable[[xr.Dataset], xr.Dataset]
-Alternative = tuple[str, Compiled, NDArray[np.int8] | None, Project]
+
+
+class Alternative(NamedTuple):
+    """A refit that is to be made.
+
+    Attributes
+    ----------
+    value : str
+        Its name.
+    compiled : Compiled
+        Its model.
+    project : callable
+        Draws to key quantities.
+    near : bool
+        Whether its parameters are those of the fit, so that one first run serves both.
+    outcomes : (judgment,), optional
+        Outcomes with some left out.
+    """
+
+    value: str
+    compiled: Compiled
+    project: Project
+    near: bool = False
+    outcomes: NDArray[np.int8] | None = None
 
 
 def _priors(base: Base, names: list[str]) -> Iterator[Alternative]:
     for name in names:
-        priors = base.priors.with_name(f"{name}.yaml")
-        compiled = base.compile(priors=priors)
-        yield name, compiled, None, _projection(compiled.arrays.estimands)
+        path = base.priors.with_name(f"{name}.yaml")
+        priors = load_priors(path)
+        near = priors.form() == base.compiled.priors.form()
+        compiled = base.compiled.under(priors) if near else base.compile(priors=path)
+        yield Alternative(name, compiled, _projection(compiled.arrays.estimands), near)
 
 
 def _options(base: Base, names: list[str]) -> Iterator[Alternative]:
@@ -173,7 +198,7 @@ def _options(base: Base, names: list[str]) -> Iterator[Alternative]:
     for name in names:
         options = base.options.model_copy(update={name: not getattr(base.options, name)})
         compiled = base.compile(options=options)
-        yield name, compiled, None, _projection(compiled.arrays.estimands)
+        yield Alternative(name, compiled, _projection(compiled.arrays.estimands))
 
 
 def _judges(base: Base, names: list[str]) -> Iterator[Alternative]:
@@ -183,7 +208,8 @@ def _judges(base: Base, names: list[str]) -> Iterator[Alternative]:
     arrays = base.compiled.arrays
     for name in names or judges:
         outcomes = _without(arrays, arrays.judge_idx == judges.index(name))
-        yield name, base.compiled, outcomes, _projection(arrays.estimands, judge=name)
+        project = _projection(arrays.estimands, judge=name)
+        yield Alternative(name, base.compiled, project, True, outcomes)
 
 
 def _foundations(base: Base, names: list[str]) -> Iterator[Alternative]:
@@ -199,7 +225,8 @@ def _foundations(base: Base, names: list[str]) -> Iterator[Alternative]:
         holds = np.tile(once, arrays.n_slots // len(once))
         first, second = arrays.slots
         outcomes = _without(arrays, holds[first] | holds[second])
-        yield name, base.compiled, outcomes, _projection(estimands, composites=~composites)
+        project = _projection(estimands, composites=~composites)
+        yield Alternative(name, base.compiled, project, True, outcomes)
 
 
 def _prompts(base: Base, names: list[str]) -> Iterator[Alternative]:
@@ -207,7 +234,7 @@ def _prompts(base: Base, names: list[str]) -> Iterator[Alternative]:
     for name in names or known:
         _known(name, known, "prompt")
         compiled = base.compile(judgments=base.judgments[base.judgments["prompt"] == name])
-        yield name, compiled, None, _projection(compiled.arrays.estimands)
+        yield Alternative(name, compiled, _projection(compiled.arrays.estimands))
 
 
 #: Kinds of alternatives, and how each is set up.

@@ -27,6 +27,8 @@ rule refit:
         directory("results/{run}/sensitivity/{kind}/{alternative}"),
     log:
         "results/{run}/logs/sensitivity/{kind}-{alternative}.log",
+    # The job with most refits first: others end beside it.
+    priority: lambda wildcards: int(wildcards.kind == "judge")
     conda:
         "../../environment.yml"
     threads: 1

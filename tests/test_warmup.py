@@ -19,7 +19,7 @@ from moralscale.warmup.coordinates import to_parameters
 from moralscale.warmup.curvature import Layout, average, measure
 from moralscale.warmup.density import Density
 from moralscale.warmup.effects import Effects, survey, weakest
-from moralscale.warmup.learning import bytes_needed
+from moralscale.warmup.learning import NEAR, bytes_needed, distance
 
 # PyTensor's plainest mode, for one call.
 MODE = pytensor.compile.Mode(linker="py", optimizer=None)
@@ -210,6 +210,15 @@ def test_coordinates_of_nearly_the_same_data_serve_a_refit(compiled):
         means = [d.mean(("chain", "draw")).values for d in draws]
         errors = [az.mcse(d).values for d in draws]
         assert (np.abs(means[0] - means[1]) / np.hypot(*errors)).max() < 7, name
+
+
+def test_draws_of_another_posterior_are_told_apart(compiled, density, layout, project):
+    near = compiled.first_run(sampler=LEARNT, seed=2, cores=1)
+    assert distance(density, near, layout) < 1
+    # Judges whose spreads are known to be large, whatever the data say.
+    numbers = load_priors(project / "config/priors/no-pooling.yaml").numbers()
+    apart = compiled.machine.with_data(prior_numbers=numbers)
+    assert distance(Density(apart), near, layout) > 10 * NEAR
 
 
 def test_what_data_say_of_an_effect_is_read_off_its_posterior():

@@ -33,6 +33,8 @@ FIRST_STEP, DEPTH = 0.5, 3
 MEMORY = 4.0
 #: Arrays of the curvature's size that are held at a time, at most.
 COPIES = 6
+#: How far draws may be that serve another posterior, in sds.
+NEAR = 2.0
 #: Couplings below this, in units of posterior sds, are left out.
 NEGLIGIBLE = 0.06
 #: Scales of the logarithms of spreads are kept within these; the sampler adapts them further.
@@ -118,7 +120,8 @@ def learn(
     memory : float, optional
         Most memory that it may take, GB.
     near : (draw, size), optional
-        What `first_run` gave of the same model with nearly the same data, to do without another.
+        What `first_run` gave of the same model with nearly the same data, to do without another;
+        where the spreads are elsewhere, there is another all the same.
 
     Raises
     ------
@@ -128,7 +131,9 @@ def learn(
     density = Density(machine)
     layout, effects = survey(density, model)
     _check_memory(layout, memory)
-    draws = first_run(machine, seed=seed, cores=cores) if near is None else near
+    if near is None or distance(density, near, layout) > NEAR:
+        near = first_run(machine, seed=seed, cores=cores)
+    draws = near
     spreads = np.exp(draws[:, layout.spreads])
     log_sd = np.log(spreads.mean(axis=0))
     # What judgments say is compared at the same spreads: the draws are taken to typical ones.
@@ -141,6 +146,26 @@ def learn(
     spread_scale = np.clip(spreads.std(axis=0) / spreads.mean(axis=0), *SPREAD_SCALE)
     effects = effects.told(mean, solver.variances())
     return Learnt(density, _coordinates(effects, curvature, mean, spread_scale))
+
+
+def distance(density: Density, draws: Array, layout: Layout) -> float:
+    """Tell how far draws of another posterior are from this one.
+
+    Parameters
+    ----------
+    density : Density
+    draws : (draw, size)
+    layout : Layout
+
+    Returns
+    -------
+    float
+        Of the logarithm of the spread that is farthest, in sds of the draws: the mean slope of the
+        density over it, which is 0 over its own posterior.
+    """
+    slopes = np.array([density.gradient(x)[layout.spreads] for x in draws])
+    off: Array = np.abs(slopes.mean(axis=0)) * draws[:, layout.spreads].std(axis=0)
+    return float(off.max(initial=0.0))
 
 
 def bytes_needed(layout: Layout) -> int:

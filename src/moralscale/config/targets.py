@@ -90,7 +90,7 @@ class Sensitivity(Section):
         description="Leave out each judge or each foundation, or keep the answers to one prompt.",
     )
     sampler: Sampler = Field(
-        Sampler(chains=2, tune=150, draws=500, thin=1, target_accept=0.75, coordinates="learnt"),
+        Sampler(chains=2, tune=150, draws=600, thin=1, target_accept=0.75, coordinates="learnt"),
         description="Fewer draws than a fit that is reported.",
     )
     gates: Gates = Field(

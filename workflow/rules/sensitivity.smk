@@ -27,8 +27,8 @@ rule refit:
         directory("results/{run}/sensitivity/{kind}/{alternative}"),
     log:
         "results/{run}/logs/sensitivity/{kind}-{alternative}.log",
-    # The job with most refits first: others end beside it.
-    priority: lambda wildcards: int(wildcards.kind == "judge")
+    # Jobs with most refits first: others end beside them.
+    priority: lambda wildcards: {"judge": 3, "prior": 2, "foundation": 1}.get(wildcards.kind, 0)
     conda:
         "../../environment.yml"
     threads: 1

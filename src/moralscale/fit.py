@@ -89,7 +89,7 @@ class Compiled:
         """
         if sampler.coordinates != "learnt":
             return None
-        machine = self._machine(self.arrays.outcome)
+        machine = self._loaded(self.arrays.outcome)
         return first_run(machine, seed=seed, cores=cores)
 
     def sample(
@@ -186,7 +186,7 @@ class Compiled:
         near: NDArray[np.float64] | None,
     ) -> xr.DataTree:
         if sampler.backend == "nutpie":
-            machine = self._machine(outcome)
+            machine = self._loaded(outcome)
             if sampler.coordinates == "learnt":
                 machine = self._learnt(machine, sampler, seed, cores, near)
             return _sample_nutpie(machine, sampler, seed, cores)
@@ -201,7 +201,7 @@ class Compiled:
     def _data(self, outcome: NDArray[np.integer]) -> dict[str, Any]:
         return {OBSERVED: self.values(outcome), NUMBERS: self.priors.numbers()}
 
-    def _machine(self, outcome: NDArray[np.integer]) -> Any:
+    def _loaded(self, outcome: NDArray[np.integer]) -> Any:
         machine = self.machine or _machine(self.model, self.names)
         return machine.with_data(**self._data(outcome))
 

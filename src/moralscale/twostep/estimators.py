@@ -130,12 +130,12 @@ def elo_orders(
     (order, judge, contestant)
         Log-odds, with mean zero.
     """
-    ends = np.cumsum(battles.count)
-    width = battles.count.max()
+    counts = battles.count
+    ends, places = np.cumsum(counts), np.arange(counts.max())
     found = np.empty((orders, battles.n_judges, battles.n_contestants))
     for turn in range(orders):
-        shuffled = rng.permuted(np.tile(np.arange(width), (battles.n_judges, 1)), axis=1)
-        for judge, (end, count) in enumerate(zip(ends, battles.count, strict=True)):
+        shuffled = rng.permuted(np.tile(places, (battles.n_judges, 1)), axis=1)
+        for judge, (end, count) in enumerate(zip(ends, counts, strict=True)):
             own = slice(end - count, end)
             found[turn, judge] = online_elo(
                 battles.first_idx[own],

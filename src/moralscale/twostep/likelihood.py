@@ -58,8 +58,8 @@ def penalised_strengths(battles: Battles, penalty: float) -> tuple[Array, Array]
     strength = np.zeros((battles.n_judges, n + 1))  # the last one is the bias
     for judge in range(battles.n_judges):
         own = slice(ends[judge], ends[judge + 1])
-        met_twice = met[own] // n % n, met[own] % n, count[own].astype(float), won[own]
-        if not _maximise(*met_twice, float(penalty), strength[judge]):
+        pairs = met[own] // n % n, met[own] % n, count[own].astype(float), won[own]
+        if not _maximise(*pairs, float(penalty), strength[judge]):
             raise ModelError(
                 "the Bradley-Terry likelihood has no maximum within reach",
                 where="twostep.penalty",

@@ -131,9 +131,9 @@ def learn(
     density = Density(machine)
     layout, effects = survey(density, model)
     _check_memory(layout, memory)
-    if near is None or distance(density, near, layout) > NEAR:
-        near = first_run(machine, seed=seed, cores=cores)
     draws = near
+    if draws is None or distance(density, draws, layout) > NEAR:
+        draws = first_run(machine, seed=seed, cores=cores)
     spreads = np.exp(draws[:, layout.spreads])
     log_sd = np.log(spreads.mean(axis=0))
     # What judgments say is compared at the same spreads: the draws are taken to typical ones.

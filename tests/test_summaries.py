@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from scipy import stats
@@ -10,7 +11,7 @@ from scipy import stats
 from moralscale.config import Reporting
 from moralscale.estimands import Estimands
 from moralscale.projections import DEFINITIONS, quantities
-from moralscale.summaries import summarise
+from moralscale.summaries import moments, summarise
 
 COLUMNS = [
     *("quantity", "index", "unit", "mean", "median", "sd", "hdi_low", "hdi_high", "pd", "rope"),
@@ -43,6 +44,15 @@ def test_moments_are_those_of_numpy(normal):
     assert row["median"] == pytest.approx(np.median(normal), abs=1e-12)
     assert row["sd"] == pytest.approx(normal.std(ddof=1), abs=1e-12)
     assert row["definition"] == DEFINITIONS["beta"][1]
+
+
+def test_moments_alone_are_those_of_a_summary(normal):
+    constant = ("foundation", np.stack([normal, np.ones_like(normal)], axis=-1))
+    data = dataset(beta=normal, alpha=normal, foundation_residual=(constant[:1], constant[1]))
+    whole = summarise(data, Reporting())
+    found = moments(data)
+    assert found["mcse"].isna().sum() == 2  # what does not move, in log-odds and in Elo
+    pd.testing.assert_frame_equal(found, whole[list(found.columns)])
 
 
 def test_diagnostics_of_independent_draws(normal):

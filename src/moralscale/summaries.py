@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import arviz_stats
@@ -20,6 +20,10 @@ REFERENCE = {"ratio": 1.0, "elo": 0.0, "log-odds": 0.0}
 #: Columns that are places on the scale of the draws, and with them those that are lengths on it.
 _PLACES = ["mean", "median", "hdi_low", "hdi_high"]
 _SIZES = [*_PLACES, "sd", "mcse"]
+_NUMBERS = ["mean", "median", "sd", "hdi_low", "hdi_high", "pd", "rope", "mcse"]
+_DIAGNOSTICS = ["ess_bulk", "ess_tail", "rhat"]
+#: Draws of a smaller sd do not move.
+_CONSTANT = 1e-12
 
 
 def summarise(quantities: xr.Dataset, reporting: Reporting) -> pd.DataFrame:
@@ -40,49 +44,81 @@ def summarise(quantities: xr.Dataset, reporting: Reporting) -> pd.DataFrame:
         direction from the reference: 1 for ratios, 0 for differences), rope (share inside the
         region of no effect), mcse, ess_bulk, ess_tail, rhat, definition.
     """
-    frames = []
-    for name, variable in quantities.data_vars.items():
-        frame = _summary(str(name), variable, reporting)
-        frames.append(frame)
-        start = ELO_STARTS.get(variable.attrs["unit"])
-        if start is not None:
-            frames.append(_in_elo(frame, start))
-    table = pd.concat(frames, ignore_index=True)
+    table = _tabulated(quantities, lambda draws: _summary(draws, reporting))
     table["definition"] = table["quantity"].map(lambda name: DEFINITIONS[name][1])
     return table
+
+
+def moments(quantities: xr.Dataset) -> pd.DataFrame:
+    """Give mean, sd and Monte Carlo error of the reported quantities, and no more.
+
+    Parameters
+    ----------
+    quantities : Dataset
+        As for `summarise`.
+
+    Returns
+    -------
+    DataFrame
+        One row a value and unit: quantity, index, unit, mean, sd and mcse, as in `summarise`.
+    """
+    return _tabulated(quantities, _moments)
+
+
+def _tabulated(
+    quantities: xr.Dataset, summary: Callable[[xr.DataArray], pd.DataFrame]
+) -> pd.DataFrame:
+    """Summarise one variable after the other, what is in log-odds in Elo too."""
+    frames = []
+    for name, variable in quantities.data_vars.items():
+        draws, unit = variable.transpose(*SAMPLE_DIMS, ...), variable.attrs["unit"]
+        frame = summary(draws)
+        frame.insert(0, "quantity", str(name))
+        frame.insert(1, "index", list(labels(draws)))
+        frame.insert(2, "unit", unit)
+        frames.append(frame)
+        start = ELO_STARTS.get(unit)
+        if start is not None:
+            frames.append(_in_elo(frame, start))
+    return pd.concat(frames, ignore_index=True)
 
 
 def _in_elo(frame: pd.DataFrame, start: float) -> pd.DataFrame:
     """Take a summary in log-odds to Elo, all of which follows from the one by the other's scale."""
     elo = frame.assign(unit="elo")
-    elo[_SIZES] *= ELO_PER_LOGIT
-    elo[_PLACES] += start
+    elo[[name for name in _SIZES if name in elo]] *= ELO_PER_LOGIT
+    elo[[name for name in _PLACES if name in elo]] += start
     return elo
 
 
-def _summary(name: str, draws: xr.DataArray, reporting: Reporting) -> pd.DataFrame:
-    draws, unit = draws.transpose(*SAMPLE_DIMS, ...), draws.attrs["unit"]
-    bounds = interval_bounds(draws, reporting)
-    flat = {
-        "mean": draws.mean(SAMPLE_DIMS),
-        "median": draws.median(SAMPLE_DIMS),
-        "sd": draws.std(SAMPLE_DIMS, ddof=1),
-        "hdi_low": bounds.sel(ci_bound="lower", drop=True),
-        "hdi_high": bounds.sel(ci_bound="upper", drop=True),
-        **_against_reference(draws, unit, reporting),
-        **_diagnostics(draws),
-    }
-    frame = pd.DataFrame({key: np.ravel(value.values) for key, value in flat.items()})
-    frame.insert(0, "quantity", name)
-    frame.insert(1, "index", list(labels(draws)))
-    frame.insert(2, "unit", unit)
+def _moments(draws: xr.DataArray) -> pd.DataFrame:
+    frame = _flat(
+        mean=draws.mean(SAMPLE_DIMS), sd=draws.std(SAMPLE_DIMS, ddof=1), mcse=_error(draws)
+    )
     # A constant (a correlation of a judge with itself) has no error to diagnose.
-    constant = frame["sd"] < 1e-12
-    frame.loc[constant, ["mcse", "ess_bulk", "ess_tail", "rhat"]] = np.nan
+    return frame.assign(mcse=frame["mcse"].where(frame["sd"] >= _CONSTANT))
+
+
+def _summary(draws: xr.DataArray, reporting: Reporting) -> pd.DataFrame:
+    bounds = interval_bounds(draws, reporting)
+    others = _flat(
+        median=draws.median(SAMPLE_DIMS),
+        hdi_low=bounds.sel(ci_bound="lower", drop=True),
+        hdi_high=bounds.sel(ci_bound="upper", drop=True),
+        **_against_reference(draws, draws.attrs["unit"], reporting),
+        **_diagnostics(draws),
+    )
+    frame = _moments(draws).join(others)
+    moves = frame["sd"] >= _CONSTANT
+    frame.loc[~moves, _DIAGNOSTICS] = np.nan
     # What moves but cannot be diagnosed has not converged: a gate must see it.
-    broken = (frame["sd"] >= 1e-12) & frame[["ess_bulk", "ess_tail", "rhat"]].isna().any(axis=1)
-    frame.loc[broken, ["ess_bulk", "ess_tail", "rhat"]] = [0.0, 0.0, np.inf]
-    return frame
+    broken = moves & frame[_DIAGNOSTICS].isna().any(axis=1)
+    frame.loc[broken, _DIAGNOSTICS] = [0.0, 0.0, np.inf]
+    return frame[[*_NUMBERS, *_DIAGNOSTICS]]
+
+
+def _flat(**columns: xr.DataArray) -> pd.DataFrame:
+    return pd.DataFrame({name: np.ravel(values.values) for name, values in columns.items()})
 
 
 def interval_bounds(draws: Any, reporting: Reporting) -> Any:
@@ -104,11 +140,16 @@ def interval_bounds(draws: Any, reporting: Reporting) -> Any:
     return interval(draws, prob=reporting.ci_prob)
 
 
+def _error(draws: xr.DataArray) -> xr.DataArray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        error: xr.DataArray = arviz_stats.mcse(draws)
+    return error
+
+
 def _diagnostics(draws: xr.DataArray) -> dict[str, xr.DataArray]:
     # What does not move gives 0 / 0 here; `_summary` says what becomes of that.
     with np.errstate(divide="ignore", invalid="ignore"):
         return {
-            "mcse": arviz_stats.mcse(draws),
             "ess_bulk": arviz_stats.ess(draws, method="bulk"),
             "ess_tail": arviz_stats.ess(draws, method="tail"),
             "rhat": arviz_stats.rhat(draws),

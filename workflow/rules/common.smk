@@ -471,6 +471,7 @@ def sensitivity_outputs(run):
     """Tables and figures of a sensitivity analysis."""
     return [
         f"results/{run}/tables/sensitivity_verdicts.csv",
+        f"results/{run}/tables/power_scaling.csv",
         f"results/{run}/figures/sensitivity/tornado{mark(run)}.pdf",
     ]
 

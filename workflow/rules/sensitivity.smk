@@ -44,9 +44,8 @@ rule refit:
         "../scripts/refit.py"
 
 
-rule sensitivity_tables:
+rule power_scaling:
     input:
-        refits=refit_folders,
         posterior=f"results/{{run}}/fits/{MAIN_FIT}/posterior.nc",
         quantities=f"results/{{run}}/fits/{MAIN_FIT}/quantities.nc",
         judgments="results/{run}/judgments/judgments.parquet",
@@ -54,9 +53,23 @@ rule sensitivity_tables:
         composites="results/{run}/design/composites.parquet",
         priors=f"config/priors/{MAIN_FIT.rsplit('/',1)[-1]}.yaml",
     output:
+        "results/{run}/tables/power_scaling.csv",
+    log:
+        "results/{run}/logs/sensitivity/power_scaling.log",
+    conda:
+        "../../environment.yml"
+    params:
+        code=code_digest("moralscale.sensitivity"),
+    script:
+        "../scripts/power_scaling.py"
+
+
+rule sensitivity_tables:
+    input:
+        refits=refit_folders,
+    output:
         shifts="results/{run}/tables/sensitivity.csv",
         verdicts="results/{run}/tables/sensitivity_verdicts.csv",
-        power_scaling="results/{run}/tables/power_scaling.csv",
     log:
         "results/{run}/logs/sensitivity/tables.log",
     conda:

@@ -13,7 +13,7 @@ import xarray as xr
 from moralscale.config import Gates, Reporting
 from moralscale.inspection import key_rows
 from moralscale.printing import number
-from moralscale.summaries import summarise
+from moralscale.summaries import moments, summarise
 
 #: What alternatives of each kind exchange, for verdicts.
 FAMILIES = {
@@ -63,16 +63,11 @@ def shifts(refits: Iterable[xr.DataTree], reporting: Reporting, gates: Gates) ->
 
 
 def _shift(refit: xr.DataTree, reporting: Reporting, gates: Gates) -> pd.DataFrame:
-    tables = [
-        summarise(refit[group].to_dataset(), reporting).pipe(_keyed)
-        for group in ("base", "alternative")
-    ]
-    base, other = tables
-    base = base[[*_KEYS, "mean", "sd", "mcse"]].rename(
-        columns={"mean": "base_mean", "sd": "base_sd", "mcse": "base_mcse"}
-    )
+    base = moments(refit["base"].to_dataset())
+    base = base.rename(columns={name: f"base_{name}" for name in ("mean", "sd", "mcse")})
+    other = _keyed(summarise(refit["alternative"].to_dataset(), reporting))
     # The residual of a foundation that is left out is no quantity of either side.
-    table = base.dropna(subset="base_mean").merge(other, on=_KEYS, how="inner")
+    table = other.merge(base.dropna(subset="base_mean"), on=["quantity", "index", "unit"])
     table["shift"] = (table["mean"] - table["base_mean"]) / table["base_sd"]
     table["mcse_shift"] = np.hypot(table["mcse"], table["base_mcse"]) / table["base_sd"]
     table["sd_ratio"] = table["sd"] / table["base_sd"]

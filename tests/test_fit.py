@@ -15,6 +15,7 @@ from moralscale.composition import get_rule
 from moralscale.config import Observation, Sampler
 from moralscale.errors import ModelError
 from moralscale.fit import compile as compile_model
+from moralscale.fused import teach_jax
 from moralscale.model import REPORTED
 from moralscale.posterior_file import load, save
 from moralscale.priors import load_priors
@@ -80,6 +81,7 @@ def test_jax_reads_the_same_density(compiled):
     from pymc.sampling.jax import get_jaxified_logp
 
     model = compiled.model
+    teach_jax()
     density, by_jax = Density(compiled.machine), get_jaxified_logp(model)
     for seed in (1, 2):
         x = 0.3 * np.random.default_rng(seed).standard_normal(density.size)

@@ -1,8 +1,8 @@
 """How judgments follow from strengths: the likelihood as a PyTensor graph, in worths.
 
 Bradley and Terry's own form, P(first) = worth_first / (worth_first + worth_second), needs one
-exponential an entry of the strength table, not one a judgment. `likelihood` says the same again in
-plain numpy.
+exponential an entry of the strength table, not one a judgment. Plain choices of one of two go
+through `fused`; `likelihood` says the same again in plain numpy.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 from numpy.typing import NDArray
+from pymc.distributions.shape_utils import rv_size_is_none
 
 from moralscale.arrays import Arrays, Index
 from moralscale.config import Observation
+from moralscale.fused import log_likelihood
 
 #: Name of the data container that holds what was observed.
 OBSERVED = "observed"
@@ -90,18 +92,56 @@ def observe(
     over_judges, draw : callable
         Make a parameter with a value for every judge, and one with a prior, by name.
     """
-    shown_first, shown_second = _as_shown(arrays, options, table, bias, over_judges, draw)
+    first, second = _as_shown(arrays, options, table, bias, over_judges, draw)
+    if observed.name == "outcome" and observed.n_outcomes == 2 and not options.lapse:
+        _observe_choices(arrays, observed, first, second)
+    else:
+        _observe_worths(arrays, options, observed, first, second, over_judges)
+
+
+def _observe_choices(arrays: Arrays, observed: Observed, first: Any, second: Any) -> None:
+    """Add choices of one of two, each of which follows from nothing but the strengths shown."""
+
+    def log_probability(outcome: Any, first: Any, second: Any) -> Any:
+        return log_likelihood(first, second, arrays.first_idx, arrays.second_idx, outcome)
+
+    def distribution(first: Any, second: Any, size: Any) -> Any:
+        gap = second.ravel()[arrays.second_idx] - first.ravel()[arrays.first_idx]
+        if not rv_size_is_none(size):
+            size = pt.concatenate([size, gap.shape])
+        return pm.Bernoulli.dist(logit_p=gap, size=size).astype("int8")
+
+    pm.CustomDist(
+        observed.name,
+        first,
+        second,
+        logp=log_probability,
+        dist=distribution,
+        observed=pm.Data(OBSERVED, observed.values(arrays.outcome)),
+        ndim_supp=1,
+        signature="(j,s),(j,s)->(n)",
+    )
+
+
+def _observe_worths(
+    arrays: Arrays,
+    options: Observation,
+    observed: Observed,
+    first: Any,
+    second: Any,
+    over_judges: Callable[..., Any],
+) -> None:
+    """Add outcomes with ties, lapses or counts, in worths, whose sum is the unit of each."""
     judge = arrays.judge_idx[observed.row]
     places = arrays.first_idx[observed.row], arrays.second_idx[observed.row]
     if observed.n_outcomes == 2:
         worths = [
-            pt.exp(side).ravel()[place]
-            for side, place in zip((shown_first, shown_second), places, strict=True)
+            pt.exp(side).ravel()[place] for side, place in zip((first, second), places, strict=True)
         ]
     else:
         roots = [
             pt.exp(side / 2).ravel()[place]
-            for side, place in zip((shown_first, shown_second), places, strict=True)
+            for side, place in zip((first, second), places, strict=True)
         ]
         tie = _positive("tie", pt.exp, "tie_log", over_judges)[judge]
         worths = [roots[0] ** 2, roots[1] ** 2, tie * roots[0] * roots[1]]

@@ -13,6 +13,7 @@ import pymc as pm
 import xarray as xr
 
 from moralscale.errors import ModelError
+from moralscale.fused import teach_jax
 
 
 def by_nutpie(machine: Any, **settings: Any) -> xr.DataTree:
@@ -91,6 +92,7 @@ def by_numpyro(model: pm.Model, *, chains: int, **settings: Any) -> xr.DataTree:
             where="sampler.backend",
             mend="pip install 'moralscale[jax]', or use `backend: nutpie`",
         ) from None
+    teach_jax()
     method: Any = "parallel" if jax.local_device_count() >= chains else "vectorized"
     tree: xr.DataTree = sample_numpyro_nuts(
         model=model,

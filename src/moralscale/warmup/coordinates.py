@@ -126,10 +126,11 @@ def to_parameters(c: Coordinates, u: Array) -> tuple[Array, Array, Array, float]
         tail, share = _tail(u[c.spread[k]] + c.spread_bend[k])
         v[c.spread[k]] += c.spread_scale[k] * u[c.spread[k]] - tail * tail / 2
         log_volume += np.log(c.spread_scale[k] + tail * share)
+    sds = _sds(c, v)
     for k in range(n_weak):
         v[c.weak[k]] += u[c.weak[k]]
     x = v.copy()
-    log_volume += _inform(c, v, x, 0, n_weak)
+    log_volume += _inform(c, sds, v, x, 0, n_weak)
     if n_weak:
         pulled = np.zeros(len(u))
         for k in range(n_weak):
@@ -139,17 +140,17 @@ def to_parameters(c: Coordinates, u: Array) -> tuple[Array, Array, Array, float]
         pulled *= c.width
         lead = pulled[c.lead] + _rest_transposed(c, pulled, way)
         way[c.lead] = np.dot(lead, c.lead_root)
-        z = u - np.exp(v[c.weak_spread]) * way
+        z = u - sds[c.weak_spread] * way
     v[c.lead] += np.dot(c.lead_root, z[c.lead])
-    log_volume += _inform(c, v, x, n_weak, n_weak + n_lead)
+    log_volume += _inform(c, sds, v, x, n_weak, n_weak + n_lead)
     moved = np.empty(n_lead)
     for k in range(n_lead):
-        sd = np.exp(v[c.effect_spread[n_weak + k]])
+        sd = sds[c.effect_spread[n_weak + k]]
         moved[k] = (sd * x[c.lead[k]] - c.lead_mean[k]) / c.lead_sd[k]
     _rest(c, moved, z, v)
     x[c.shared] = v[c.shared]
     x[c.local] = v[c.local]
-    log_volume += _inform(c, v, x, n_weak + n_lead, len(c.effect))
+    log_volume += _inform(c, sds, v, x, n_weak + n_lead, len(c.effect))
     x[c.lead] = np.dot(c.turn, x[c.lead])
     return x, v, way, log_volume
 
@@ -168,19 +169,19 @@ def to_coordinates(
         Of the log density, over parameters.
     """
     n_weak, n_lead = len(c.weak), len(c.lead)
-    slope, out = gradient.copy(), np.zeros(len(x))
+    slope, out, sds = gradient.copy(), np.zeros(len(x)), _sds(c, v)
     slope[c.lead] = np.dot(slope[c.lead], c.turn)
-    _inform_back(c, v, slope, n_weak + n_lead, len(c.effect))
+    _inform_back(c, sds, v, slope, n_weak + n_lead, len(c.effect))
     by_moved, lead = _rest_transposed(c, slope, out), np.dot(x[c.lead], c.turn)
     for k in range(n_lead):
         at = c.effect_spread[n_weak + k]
-        here = by_moved[k] * np.exp(v[at]) / c.lead_sd[k]
+        here = by_moved[k] * sds[at] / c.lead_sd[k]
         slope[c.lead[k]] += here
         slope[at] += here * lead[k]
-    _inform_back(c, v, slope, n_weak, n_weak + n_lead)
+    _inform_back(c, sds, v, slope, n_weak, n_weak + n_lead)
     out[c.lead] = np.dot(slope[c.lead], c.lead_root)
     if n_weak:
-        sd, pulled = np.exp(v[c.weak_spread]), np.zeros(len(x))
+        sd, pulled = sds[c.weak_spread], np.zeros(len(x))
         slope[c.weak_spread] -= sd * np.dot(way, out)
         lead = np.dot(c.lead_root, out[c.lead])
         _rest(c, lead, out, pulled)
@@ -190,7 +191,7 @@ def to_coordinates(
         for k in range(n_weak):
             for q in range(c.yield_start[k], c.yield_start[k + 1]):
                 slope[c.weak[k]] -= sd * c.yielded[q] * pulled[c.yield_at[q]]
-        _inform_back(c, v, slope, 0, n_weak)
+        _inform_back(c, sds, v, slope, 0, n_weak)
     for k in range(n_weak):
         out[c.weak[k]] = slope[c.weak[k]]
     for k in range(len(c.spread)):
@@ -198,6 +199,15 @@ def to_coordinates(
         steep = c.spread_scale[k] + tail * share
         curved = share * share + tail * share * (1 - share)
         out[c.spread[k]] = steep * slope[c.spread[k]] - curved / steep
+    return out
+
+
+@_jit
+def _sds(c: Coordinates, v: Array) -> Array:
+    """Spreads, at their places: (size,)."""
+    out = np.ones(len(v))
+    for k in range(len(c.spread)):
+        out[c.spread[k]] = np.exp(v[c.spread[k]])
     return out
 
 
@@ -243,11 +253,11 @@ def _rest_transposed(c: Coordinates, v: Array, u: Array) -> Array:
 
 
 @_jit
-def _inform(c: Coordinates, v: Array, x: Array, start: int, stop: int) -> float:
+def _inform(c: Coordinates, sds: Array, v: Array, x: Array, start: int, stop: int) -> float:
     """Scale some of the effects, and return the log volume."""
     volume, log_volume = 1.0, 0.0
     for k in range(start, stop):
-        sd = np.exp(v[c.effect_spread[k]])
+        sd = sds[c.effect_spread[k]]
         more = 1 + c.information[k] * sd * sd
         x[c.effect[k]] = c.score[k] * sd / more + v[c.effect[k]] / np.sqrt(more)
         volume *= more
@@ -258,10 +268,10 @@ def _inform(c: Coordinates, v: Array, x: Array, start: int, stop: int) -> float:
 
 
 @_jit
-def _inform_back(c: Coordinates, v: Array, slope: Array, start: int, stop: int) -> None:
+def _inform_back(c: Coordinates, sds: Array, v: Array, slope: Array, start: int, stop: int) -> None:
     """Take a slope over x to one over v, that of the log volume added, for some of the effects."""
     for k in range(start, stop):
-        sd = np.exp(v[c.effect_spread[k]])
+        sd = sds[c.effect_spread[k]]
         told = c.information[k] * sd * sd
         scale = 1 / np.sqrt(1 + told)
         here = slope[c.effect[k]]

@@ -1,0 +1,90 @@
+"""The likelihood in one pass, against a plain reading and finite differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytensor
+import pytensor.tensor as pt
+import pytest
+from pytensor.gradient import NullTypeGradError
+from scipy.special import log_expit
+
+from moralscale.fused import log_likelihood
+
+#: How PyTensor runs a graph: as machine code, and plainly.
+MODES = ("NUMBA", pytensor.compile.Mode(linker="py", optimizer=None))
+N_JUDGES, N_SLOTS, N_JUDGMENTS = 3, 11, 2000
+
+
+@pytest.fixture(scope="module")
+def given():
+    """Strengths, places and outcomes, some judgments left out."""
+    rng = np.random.default_rng(0)
+    first, second = rng.normal(0, 2, size=(2, N_JUDGES, N_SLOTS))
+    places = rng.integers(0, N_JUDGES * N_SLOTS, size=(2, N_JUDGMENTS))
+    return first, second, *places, rng.integers(-1, 2, N_JUDGMENTS).astype(np.int8)
+
+
+def plain(first, second, first_idx, second_idx, outcome):
+    gap = first.ravel()[first_idx] - second.ravel()[second_idx]
+    sign = np.select([outcome == 0, outcome == 1], [1, -1], 0)
+    return (np.abs(sign) * log_expit(sign * gap)).sum()
+
+
+@pytest.fixture(scope="module", params=MODES, ids=["numba", "python"])
+def compiled(request, given):
+    """Value and gradient, compiled with the judgments in it."""
+    first, second = pt.dmatrices("first", "second")
+    total = log_likelihood(first, second, *given[2:])
+    outputs = [total, *pt.grad(total, [first, second])]
+    return pytensor.function([first, second], outputs, mode=request.param)
+
+
+def test_the_value_is_that_of_the_plain_reading(compiled, given):
+    first, second, *judgments = given
+    for scale in (0.1, 1.0, 10.0):
+        value = compiled(scale * first, scale * second)[0]
+        want = plain(scale * first, scale * second, *judgments)
+        assert value == pytest.approx(want, rel=1e-12)
+
+
+def test_slopes_are_differences_of_the_value(compiled, given):
+    first, second, *judgments = given
+    _, *slopes = compiled(first, second)
+    step = 1e-5
+    for side, slope in enumerate(slopes):
+        for place in np.ndindex(first.shape):
+            moved = np.zeros((2, *first.shape))
+            moved[side][place] = step
+            up = plain(first + moved[0], second + moved[1], *judgments)
+            down = plain(first - moved[0], second - moved[1], *judgments)
+            assert slope[place] == pytest.approx((up - down) / (2 * step), abs=1e-5)
+
+
+def test_judgments_that_are_all_left_out_say_nothing(given):
+    first, second, *places, outcome = given
+    tables = pt.dmatrices("first", "second")
+    total = log_likelihood(*tables, *places, np.full_like(outcome, -1))
+    value, slope = pytensor.function(tables, [total, pt.grad(total, tables[0])], mode=MODES[1])(
+        first, second
+    )
+    assert value == 0
+    assert not slope.any()
+
+
+def test_what_cannot_be_is_no_number_and_no_crash():
+    """A strength out of reach gives minus infinity, which a sampler takes for a divergence."""
+    tables = pt.dmatrices("first", "second")
+    places, outcome = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int8)
+    value = pytensor.function(
+        tables, log_likelihood(*tables, places, places, outcome), mode="NUMBA"
+    )
+    assert value([[600.0]], [[-600.0]]) == -np.inf
+    assert value([[200.0]], [[0.0]]) == pytest.approx(-200)
+
+
+def test_there_are_no_slopes_of_slopes(given):
+    first = pt.dmatrix("first")
+    slope = pt.grad(log_likelihood(first, *given[1:]), first)
+    with pytest.raises(NullTypeGradError, match="FusedLikelihood"):
+        pt.grad(slope.sum(), first)

@@ -13,22 +13,23 @@ from moralscale.fused import log_likelihood
 
 #: How PyTensor runs a graph: as machine code, and plainly.
 MODES = ("NUMBA", pytensor.compile.Mode(linker="py", optimizer=None))
-N_JUDGES, N_SLOTS, N_JUDGMENTS = 3, 11, 2000
+N_JUDGES, N_SLOTS, N_COMPARISONS = 3, 11, 2000
 
 
 @pytest.fixture(scope="module")
 def given():
-    """Strengths, places and outcomes, some judgments left out."""
+    """Strengths, places, and how often each was chosen: mostly once, or not asked at all."""
     rng = np.random.default_rng(0)
     first, second = rng.normal(0, 2, size=(2, N_JUDGES, N_SLOTS))
-    places = rng.integers(0, N_JUDGES * N_SLOTS, size=(2, N_JUDGMENTS))
-    return first, second, *places, rng.integers(-1, 2, N_JUDGMENTS).astype(np.int8)
+    places = rng.integers(0, N_JUDGES * N_SLOTS, size=(2, N_COMPARISONS))
+    outcome = rng.integers(-1, 2, N_COMPARISONS)
+    often = rng.integers(1, 9, N_COMPARISONS) * (rng.random(N_COMPARISONS) < 0.1)
+    return first, second, *places, (outcome == 0) + often, (outcome == 1) + often // 2
 
 
-def plain(first, second, first_idx, second_idx, outcome):
+def plain(first, second, first_idx, second_idx, won, lost):
     gap = first.ravel()[first_idx] - second.ravel()[second_idx]
-    sign = np.select([outcome == 0, outcome == 1], [1, -1], 0)
-    return (np.abs(sign) * log_expit(sign * gap)).sum()
+    return (won * log_expit(gap) + lost * log_expit(-gap)).sum()
 
 
 @pytest.fixture(scope="module", params=MODES, ids=["numba", "python"])
@@ -61,13 +62,12 @@ def test_slopes_are_differences_of_the_value(compiled, given):
             assert slope[place] == pytest.approx((up - down) / (2 * step), abs=1e-5)
 
 
-def test_judgments_that_are_all_left_out_say_nothing(given):
-    first, second, *places, outcome = given
+def test_comparisons_that_nobody_answered_say_nothing(given):
+    first, second, *places, won, _ = given
     tables = pt.dmatrices("first", "second")
-    total = log_likelihood(*tables, *places, np.full_like(outcome, -1))
-    value, slope = pytensor.function(tables, [total, pt.grad(total, tables[0])], mode=MODES[1])(
-        first, second
-    )
+    total = log_likelihood(*tables, *places, np.zeros_like(won), np.zeros_like(won))
+    outputs = [total, pt.grad(total, tables[0])]
+    value, slope = pytensor.function(tables, outputs, mode=MODES[1])(first, second)
     assert value == 0
     assert not slope.any()
 
@@ -75,10 +75,9 @@ def test_judgments_that_are_all_left_out_say_nothing(given):
 def test_what_cannot_be_is_no_number_and_no_crash():
     """A strength out of reach gives minus infinity, which a sampler takes for a divergence."""
     tables = pt.dmatrices("first", "second")
-    places, outcome = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int8)
-    value = pytensor.function(
-        tables, log_likelihood(*tables, places, places, outcome), mode="NUMBA"
-    )
+    places, lost = np.zeros(1, dtype=np.int64), np.ones(1)
+    total = log_likelihood(*tables, places, places, 1 - lost, lost)
+    value = pytensor.function(tables, total, mode="NUMBA")
     assert value([[600.0]], [[-600.0]]) == -np.inf
     assert value([[200.0]], [[0.0]]) == pytest.approx(-200)
 

@@ -1,15 +1,15 @@
-"""The likelihood of judgments without ties and lapses, and its slopes, in one pass.
+"""The likelihood of choices of one of two, and its slopes, in one pass.
 
 PyTensor would go through the judgments once for every step of the likelihood and of its gradient,
-and take a logarithm of each. Here every judgment is read once, and many share a logarithm: that of
-the product of their probabilities.
+and take a logarithm of each. Here every comparison is read once, and those that were asked once
+share a logarithm: that of the product of their probabilities.
 """
 
 from __future__ import annotations
 
-import inspect
 import zlib
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -24,30 +24,31 @@ from pytensor.link.numba.dispatch.basic import register_funcify_default_op_cache
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-_jit = numba.njit(error_model="numpy")
+# Said expressly, or PyTensor's own `fastmath` holds here too, and its numbers need not be finite.
+_jit = numba.njit(error_model="numpy", fastmath=False)
 
 
 def log_likelihood(
-    first: Any, second: Any, first_idx: Index, second_idx: Index, outcome: Any
+    first: Any, second: Any, first_idx: Index, second_idx: Index, won: Any, lost: Any
 ) -> Any:
-    """Log-probability of outcomes, P(first) = expit(strength_first - strength_second).
+    """Log-probability of choices, P(first) = expit(strength_first - strength_second).
 
     Parameters
     ----------
     first, second : (judge, slot)
         Strengths as they are shown first and second, log-odds: tensors.
-    first_idx, second_idx : (judgment,)
+    first_idx, second_idx : (comparison,)
         Places in the flat tables.
-    outcome : (judgment,)
-        0 where the first wins, 1 where the second does, and -1 where a judgment is left out.
+    won, lost : (comparison,)
+        How often the first was chosen, and the second.
 
     Returns
     -------
     tensor
-        The sum over judgments, whose gradient over strengths comes from the same pass.
+        The sum over comparisons, whose gradient over strengths comes from the same pass.
     """
     fused: Any = FusedLikelihood()
-    return fused(first.ravel(), second.ravel(), first_idx, second_idx, outcome)[0]
+    return fused(first.ravel(), second.ravel(), first_idx, second_idx, won, lost)[0]
 
 
 class FusedLikelihood(Op):
@@ -89,36 +90,40 @@ class FusedLikelihood(Op):
 
 @_jit
 def _pass(
-    first: Array, second: Array, first_idx: Index, second_idx: Index, outcome: NDArray[np.int8]
+    first: Array, second: Array, first_idx: Index, second_idx: Index, won: Any, lost: Any
 ) -> tuple[float, Array, Array]:
     worth_first, worth_second = np.exp(first), np.exp(second)
     over_first, over_second = np.zeros(len(first)), np.zeros(len(second))
     total, product = 0.0, 1.0
-    for k in range(len(outcome)):
+    for k in range(len(won)):
         i, j = first_idx[k], second_idx[k]
-        won, lost = 1.0 * (outcome[k] == 0), 1.0 * (outcome[k] == 1)
         here, there = worth_first[i], worth_second[j]
         share = 1 / (here + there)
         here, there = here * share, there * share
-        product *= won * here + lost * there + (1 - won - lost)
-        slope = won * there - lost * here
+        wins, losses = 1.0 * won[k], 1.0 * lost[k]
+        slope = wins * there - losses * here
         over_first[i] += slope
         over_second[j] -= slope
-        if product < 1e-200:
-            total += np.log(product)
-            product = 1.0
+        asked = wins + losses
+        if asked > 1:
+            total += wins * np.log(here) + losses * np.log(there)
+        else:
+            product *= wins * here + losses * there + (1 - asked)
+            if product < 1e-200:
+                total += np.log(product)
+                product = 1.0
     return total + np.log(product), over_first, over_second
 
 
 def _to_numba(op: Op, **kwargs: Any) -> tuple[Any, int]:
-    """Let PyTensor's numba call the pass, anew where its text has changed."""
+    """Let PyTensor's numba call the pass, and compile it anew where this file has changed."""
 
     @_jit
-    def fused(first, second, first_idx, second_idx, outcome):  # type: ignore[no-untyped-def]
-        total, over_first, over_second = _pass(first, second, first_idx, second_idx, outcome)
+    def fused(first, second, first_idx, second_idx, won, lost):  # type: ignore[no-untyped-def]
+        total, over_first, over_second = _pass(first, second, first_idx, second_idx, won, lost)
         return np.asarray(total), over_first, over_second
 
-    return fused, zlib.crc32(inspect.getsource(_pass.py_func).encode())
+    return fused, zlib.crc32(Path(__file__).read_bytes())
 
 
 register_funcify_default_op_cache_key(FusedLikelihood)(_to_numba)
@@ -127,14 +132,14 @@ register_funcify_default_op_cache_key(FusedLikelihood)(_to_numba)
 def teach_jax() -> None:
     """Let PyTensor translate the likelihood to JAX, which takes gradients by itself."""
     import jax
-    import jax.numpy as jnp
     from pytensor.link.jax.dispatch import jax_funcify
 
     def to_jax(op: Op, **kwargs: Any) -> Any:
-        def total(first: Any, second: Any, first_idx: Any, second_idx: Any, outcome: Any) -> Any:
+        def total(
+            first: Any, second: Any, first_idx: Any, second_idx: Any, won: Any, lost: Any
+        ) -> Any:
             gap = first[first_idx] - second[second_idx]
-            won = jax.nn.log_sigmoid(jnp.where(outcome == 0, gap, -gap))
-            return jnp.where(outcome >= 0, won, 0.0).sum()
+            return (won * jax.nn.log_sigmoid(gap) + lost * jax.nn.log_sigmoid(-gap)).sum()
 
         def fused(*inputs: Any) -> Any:
             value, slopes = jax.value_and_grad(total, argnums=(0, 1))(*inputs)

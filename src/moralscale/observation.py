@@ -93,23 +93,28 @@ def observe(
         Make a parameter with a value for every judge, and one with a prior, by name.
     """
     first, second = _as_shown(arrays, options, table, bias, over_judges, draw)
-    if observed.name == "outcome" and observed.n_outcomes == 2 and not options.lapse:
+    if observed.n_outcomes == 2 and not options.lapse:
         _observe_choices(arrays, observed, first, second)
     else:
         _observe_worths(arrays, options, observed, first, second, over_judges)
 
 
 def _observe_choices(arrays: Arrays, observed: Observed, first: Any, second: Any) -> None:
-    """Add choices of one of two, each of which follows from nothing but the strengths shown."""
+    """Add choices of one of two, which follow from nothing but the strengths shown."""
+    first_idx, second_idx = arrays.first_idx[observed.row], arrays.second_idx[observed.row]
 
-    def log_probability(outcome: Any, first: Any, second: Any) -> Any:
-        return log_likelihood(first, second, arrays.first_idx, arrays.second_idx, outcome)
+    def log_probability(values: Any, first: Any, second: Any) -> Any:
+        if observed.name == "counts":
+            won, lost = values[:, 0], values[:, 1]
+        else:
+            won, lost = pt.eq(values, 0), pt.eq(values, 1)
+        return log_likelihood(first, second, first_idx, second_idx, won, lost)
 
     def distribution(first: Any, second: Any, size: Any) -> Any:
-        gap = second.ravel()[arrays.second_idx] - first.ravel()[arrays.first_idx]
+        worths = [pt.exp(first).ravel()[first_idx], pt.exp(second).ravel()[second_idx]]
         if not rv_size_is_none(size):
-            size = pt.concatenate([size, gap.shape])
-        return pm.Bernoulli.dist(logit_p=gap, size=size).astype("int8")
+            size = pt.concatenate([size, worths[0].shape])
+        return _distribution(observed)(*worths, size)
 
     pm.CustomDist(
         observed.name,
@@ -118,8 +123,8 @@ def _observe_choices(arrays: Arrays, observed: Observed, first: Any, second: Any
         logp=log_probability,
         dist=distribution,
         observed=pm.Data(OBSERVED, observed.values(arrays.outcome)),
-        ndim_supp=1,
-        signature="(j,s),(j,s)->(n)",
+        ndim_supp=2 if observed.name == "counts" else 1,
+        signature="(j,s),(j,s)->(n,k)" if observed.name == "counts" else "(j,s),(j,s)->(n)",
     )
 
 

@@ -457,14 +457,15 @@ def priors_of_refits(wildcards):
     return expand("config/priors/{prior}.yaml", prior=CONFIG.sensitivity.priors)
 
 
-def refit_folders(wildcards):
-    """Folders of all refits of a run."""
+def refit_folders(wildcards, only=None):
+    """Folders of all refits of a run, or of one kind."""
     settings = CONFIG.sensitivity
     # Priors, and what is left out, are one job a kind: their models are one.
     jobs = [("prior", "each")] if settings.priors else []
     jobs += [("model", name) for name in settings.model]
     jobs += [(kind, "each") for kind in leave_out(wildcards.run)]
-    return [f"results/{wildcards.run}/sensitivity/{kind}/{name}" for kind, name in jobs]
+    folder = f"results/{wildcards.run}/sensitivity"
+    return [f"{folder}/{kind}/{name}" for kind, name in jobs if only in (None, kind)]
 
 
 def sensitivity_outputs(run):

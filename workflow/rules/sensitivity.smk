@@ -27,8 +27,8 @@ rule refit:
         directory("results/{run}/sensitivity/{kind}/{alternative}"),
     log:
         "results/{run}/logs/sensitivity/{kind}-{alternative}.log",
-    # Jobs with most refits first: others end beside them.
-    priority: lambda wildcards: {"judge": 3, "prior": 2, "foundation": 1}.get(wildcards.kind, 0)
+    # Jobs with most refits first, and what is shorter than a refit last: others end beside them.
+    priority: lambda wildcards: {"judge": 4, "prior": 3, "foundation": 2}.get(wildcards.kind, 1)
     conda:
         "../../environment.yml"
     threads: 1
@@ -84,7 +84,7 @@ rule sensitivity_tables:
 
 rule sensitivity_figures:
     input:
-        refits=refit_folders,
+        priors=lambda wildcards: refit_folders(wildcards, only="prior"),
         shifts="results/{run}/tables/sensitivity.csv",
     output:
         tornado=multiext(

@@ -12,6 +12,6 @@ with job(snakemake.log[0]):
     tornado, overlay = (SENSITIVITY[name].draw for name in ("tornado", "overlay"))
     figure = tornado(moved, shared[0], threshold=snakemake.params.threshold, widths=shared[1])
     save(figure, snakemake.output.tornado[0].removesuffix(".pdf"))
-    kept = passing(read_refits(snakemake.input.refits), moved)
+    kept = passing(read_refits(snakemake.input.priors), moved)
     figure = overlay(kept, shared[0], widths=shared[1])
     save(figure, snakemake.output.overlay[0].removesuffix(".pdf"))

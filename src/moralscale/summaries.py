@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import arviz_stats
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -136,17 +135,23 @@ def interval_bounds(draws: Any, reporting: Reporting) -> Any:
     DataArray or ndarray
         Lower and upper bound along the dim ``ci_bound``, or the last axis.
     """
+    import arviz_stats  # takes a second, which tables and figures without draws can do without
+
     interval = arviz_stats.hdi if reporting.ci_kind == "hdi" else arviz_stats.eti
     return interval(draws, prob=reporting.ci_prob)
 
 
 def _error(draws: xr.DataArray) -> xr.DataArray:
+    import arviz_stats
+
     with np.errstate(divide="ignore", invalid="ignore"):
         error: xr.DataArray = arviz_stats.mcse(draws)
     return error
 
 
 def _diagnostics(draws: xr.DataArray) -> dict[str, xr.DataArray]:
+    import arviz_stats
+
     # What does not move gives 0 / 0 here; `_summary` says what becomes of that.
     with np.errstate(divide="ignore", invalid="ignore"):
         return {

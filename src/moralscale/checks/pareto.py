@@ -6,7 +6,6 @@ import numpy as np
 import xarray as xr
 
 from moralscale.checks.result import CheckResult
-from moralscale.compare.loo import pareto_shapes
 from moralscale.config import Gates
 from moralscale.posterior import n_draws
 
@@ -27,6 +26,8 @@ def check_pareto(posterior: xr.DataTree, gates: Gates) -> CheckResult:
     gates : Gates
         Bound ``pareto_k``: largest k of any judgment.
     """
+    from moralscale.compare.loo import pareto_shapes  # slow, and a gate only reads what was found
+
     bound = gates.pareto_k
     k = pareto_shapes(posterior, draws=DRAWS)
     near = np.flatnonzero(k > bound - DOUBT)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import arviz_stats
 import numpy as np
 import xarray as xr
 
@@ -20,6 +19,8 @@ def check_sampling(posterior: xr.DataTree, gates: Gates) -> CheckResult:
     gates : Gates
         Bounds ``divergences`` (most, over all chains) and ``ebfmi`` (smallest of any chain).
     """
+    import arviz_stats  # slow, and a gate only reads what was found
+
     divergent = int(posterior["sample_stats"]["diverging"].sum())
     ebfmi = float(np.min(arviz_stats.bfmi(posterior)["energy"].values))
     return CheckResult.of(

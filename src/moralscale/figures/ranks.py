@@ -7,7 +7,6 @@ import math
 import pandas as pd
 from matplotlib.figure import Figure
 
-from moralscale.calibration.summary import rank_ecdf
 from moralscale.config import FigureWidths
 from moralscale.figures import style
 from moralscale.records import Origin
@@ -27,6 +26,8 @@ def draw(
     widths: FigureWidths = style.WIDTHS,
 ) -> Figure:
     """Draw the replicates of simulation-based calibration that passed their gates."""
+    from moralscale.calibration.summary import rank_ecdf  # slow, and no other figure needs it
+
     groups = list(replicates[replicates["passed"]].groupby(["quantity", "index"], sort=False))
     lines = math.ceil(len(groups) / _COLUMNS)
     figure = style.canvas(origin, widths.page, 1.35 * lines + 0.3)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import arviz as az
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -186,5 +185,7 @@ def _draws(draws: xr.DataArray, index: str, unit: str) -> np.ndarray:
 
 
 def _density(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    grid, density, _ = az.kde(draws)
+    import arviz_stats  # takes a second, which no other figure needs
+
+    grid, density, _ = arviz_stats.kde(draws)
     return grid, density

@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 from moralscale.config import FigureWidths
 from moralscale.figures import forest, style
 from moralscale.records import Origin
-from moralscale.study import estimators_of
 
 CAPTION = (
     "Slope of composite strength on component sum by the study's two-step estimators and by the "
@@ -56,6 +55,8 @@ def draw(
     ci_prob : float
         Probability inside the intervals.
     """
+    from moralscale.study import estimators_of  # slow, and no other figure needs it
+
     rows = table[table["quantity"].isin(["slope", "slope_judge"])]
     panel = rows["quantity"] == "slope"
     names = sorted(estimators_of(table), key=_place)

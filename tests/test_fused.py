@@ -72,14 +72,17 @@ def test_comparisons_that_nobody_answered_say_nothing(given):
     assert not slope.any()
 
 
-def test_what_cannot_be_is_no_number_and_no_crash():
-    """A strength out of reach gives minus infinity, which a sampler takes for a divergence."""
+@pytest.mark.parametrize("gaps", [(-450.0, -300.0), (-455.0, -270.0), (-900.0,), (600.0, -100.0)])
+def test_what_can_hardly_be_keeps_its_number(gaps):
+    """A chance too small to share a logarithm has one of its own."""
     tables = pt.dmatrices("first", "second")
-    places, lost = np.zeros(1, dtype=np.int64), np.ones(1)
-    total = log_likelihood(*tables, places, places, 1 - lost, lost)
-    value = pytensor.function(tables, total, mode="NUMBA")
-    assert value([[600.0]], [[-600.0]]) == -np.inf
-    assert value([[200.0]], [[0.0]]) == pytest.approx(-200)
+    places, one = np.arange(len(gaps)), np.ones(len(gaps))
+    for often in (1, 5):
+        total = log_likelihood(*tables, places, places, often * one, 0 * one)
+        value = pytensor.function(tables, total, mode="NUMBA")
+        first = np.array([gaps]) / 2
+        want = often * log_expit(first * 2).sum()
+        assert value(first, -first) == pytest.approx(want, rel=1e-12)
 
 
 def test_there_are_no_slopes_of_slopes(given):

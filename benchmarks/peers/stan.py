@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import shutil
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -42,10 +43,15 @@ def run(arrays: Arrays, priors: Priors, *, seed: int, cores: int) -> Sampled:
 
 
 def build(data: dict[str, Any], seed: int) -> tuple[Any, Spent]:
-    """Build the program, or take it from pystan's cache with the time that it took then."""
+    """Build the program, or take it from pystan's cache with the time that it took then.
+
+    Draws that pystan keeps of an earlier run are deleted: it would give them out as if sampled.
+    """
     program = PROGRAM.read_text()
     name = httpstan.models.calculate_model_name(program)
-    noted = Path(httpstan.cache.model_directory(name), "build.json")
+    folder = httpstan.cache.model_directory(name)
+    shutil.rmtree(folder / "fits", ignore_errors=True)
+    noted = folder / "build.json"
     if not noted.exists():
         httpstan.cache.delete_model_directory(name)
     spent = Spent()

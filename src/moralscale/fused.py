@@ -2,7 +2,7 @@
 
 PyTensor would go through the judgments once for every step of the likelihood and of its gradient,
 and take a logarithm of each. Here every comparison is read once, and those that were asked once
-share a logarithm: that of the product of their probabilities.
+share a logarithm: that of the product of their probabilities. Strengths have to be within 700.
 """
 
 from __future__ import annotations
@@ -105,13 +105,14 @@ def _pass(
         over_first[i] += slope
         over_second[j] -= slope
         asked = wins + losses
-        if asked > 1:
-            total += wins * np.log(here) + losses * np.log(there)
-        else:
-            product *= wins * here + losses * there + (1 - asked)
-            if product < 1e-200:
-                total += np.log(product)
-                product = 1.0
+        chance = wins * here + losses * there + (1 - asked)
+        if asked > 1 or chance < 1e-100:
+            total += wins * first[i] + losses * second[j] + asked * np.log(share)
+            continue
+        product *= chance
+        if product < 1e-200:
+            total += np.log(product)
+            product = 1.0
     return total + np.log(product), over_first, over_second
 
 

@@ -154,6 +154,17 @@ def test_a_run_knows_its_judges_and_their_origin(default, project):
             "sampler.backend: input should be 'nutpie', 'pymc' or 'numpyro'",
         ),
         ("fits/data", ["studyy"], "fits.data.0: input should be 'study' or 'bridged'"),
+        (
+            "sensitivity",
+            {"priors": ["wide", "tigt"]},
+            "sensitivity.priors: unknown prior 'tigt'; did you mean 'tight'?",
+        ),
+        ("sensitivity", {"runs": ["mne"]}, "sensitivity.runs: unknown run 'mne'; use one of"),
+        (
+            "sensitivity",
+            {"priors": [], "model": [], "leave_out": []},
+            "sensitivity: there is nothing to fit again; name priors, model or leave_out",
+        ),
         ("fits/rules", [], "fits.rules: list should have at least 1 item"),
         ("reporting/ci_prob", 94, "reporting.ci_prob: input should be less than 1 (given: 94)"),
         ("reporting/rope_beta", [1.05, 0.95], "reporting.rope_beta: 1.05 is not below 0.95"),
@@ -404,3 +415,14 @@ def test_a_suggestion_is_the_nearest_name_or_all_of_them():
     assert suggestion("compresse", ["additive", "compressed"]) == "did you mean 'compressed'?"
     assert suggestion("zzz", ["a", "b"]) == "use one of a, b"
     assert suggestion("zzz", []) == "there are none yet"
+
+
+def test_a_part_keeps_the_defaults_that_it_has_where_it_stands(default, project):
+    whole = load_config(default, source="run.yaml", root=project).sensitivity
+    asked = {"sampler": {"draws": 800}, "gates": {"ess": 60}}
+    some = load_config(
+        default | {"sensitivity": asked}, source="run.yaml", root=project
+    ).sensitivity
+    assert some.sampler == whole.sampler.model_copy(update={"draws": 800})
+    assert some.gates == whole.gates.model_copy(update={"ess": 60})
+    assert some.sampler.coordinates != Sampler().coordinates

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ import xarray as xr
 
 from moralscale.cli.main import main
 from moralscale.config import Reporting
-from moralscale.errors import MoralscaleError
+from moralscale.errors import ModelError, MoralscaleError
 from moralscale.estimands import Estimands
 from moralscale.inspection import printed, sheet, summary
 from moralscale.markup import FORMS, escaped, render
@@ -198,6 +199,30 @@ def test_a_planted_difference_between_runs_is_found(runs):
     assert "Simulated judges have the same names" in comparison_sheet(table).note
 
 
+def test_runs_of_one_name_stay_apart(runs, tmp_path):
+    """In two folders; and names are no markup."""
+    shutil.copytree(runs / "two", tmp_path / "one")
+    table = compare_runs(open_run(runs / "one"), open_run(tmp_path / "one"))
+    (part,) = comparison_sheet(table).parts
+    assert list(part) == ["quantity", "one (a)", "one (b)", "b - a", "direction"]
+    table.attrs["a"] = "[red]one"
+    assert "[red]one" in render(comparison_sheet(table), "table")
+
+
+def test_what_one_run_cannot_tell_has_no_difference(runs, tmp_path):
+    shutil.copytree(runs / "two", tmp_path / "two")
+    (file,) = (tmp_path / "two").glob("fits/*/*/*/quantities.nc")
+    found = open_run(tmp_path / "two").quantities()
+    found["beta"] = found["beta"] * np.nan
+    save_dataset(found, file)
+    row = compare_runs(open_run(runs / "one"), open_run(tmp_path / "two")).iloc[0]
+    assert row["quantity"] == "beta"
+    assert row[["mean_b", "mean_difference", "pd"]].isna().all()
+    file.write_bytes(file.read_bytes()[:2000])
+    with pytest.raises(ModelError, match=r"quantities\.nc: cannot be read: .*cut short"):
+        open_run(tmp_path / "two").quantities()
+
+
 def test_a_comparison_says_whose_difference_it_is(runs, tmp_path):
     """Two live runs in two languages, of which the second has one judge less."""
     for name, kept in (("en", slice(None)), ("fr", slice(1, None))):
@@ -300,4 +325,5 @@ def test_what_is_no_posterior_is_one_line(tmp_path, capsys, content):
     with pytest.raises(SystemExit) as ended:
         main(["summary", str(path)])
     assert ended.value.code == 2
-    assert capsys.readouterr().err == f"error: {path}: no posterior in this file; check the path\n"
+    what = "no such file" if content is None else "no posterior in this file"
+    assert capsys.readouterr().err == f"error: {path}: {what}; check the path\n"

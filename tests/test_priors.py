@@ -110,6 +110,9 @@ def test_a_key_that_is_no_text_is_unknown(changed):
         ({"dist": "Normal", "kwargs": {"mu": "a", "sigma": 1}}, "kwargs.mu: 'a' is not a number"),
         ({"dist": "Normal", "kwargs": {"mu": True, "sigma": 1}}, "'True' is not a number"),
         ({"dist": "Normal", "kwargs": {"mu": float("nan"), "sigma": 1}}, "'nan' is not a number"),
+        ({"dist": "Normal", "kwargs": {"mu": 10**400, "sigma": 1}}, "...' is not a number"),
+        ({"dist": "Normal", "kwargs": {"mu": "1e-3", "sigma": 1}}, "write one such as 0.5 or 1.0e"),
+        ({"dist": "CustomDist", "kwargs": {}}, "CustomDist"),
         ({"dist": "Poisson", "kwargs": {"mu": 3}}, "no density over the real numbers"),
         ({"dist": "Normal", "kwargs": [0, 1]}, "not a distribution; write"),
         ({"dist": ["Normal"], "kwargs": {"mu": 0}}, "not a distribution; write"),
@@ -132,8 +135,16 @@ def test_a_wrong_prior_is_one_line_with_file_and_key(prior, message, changed):
 
 
 @pytest.mark.parametrize("name", ["beta_sd", "scene_sd", "composite_consistency"])
-def test_a_scale_that_could_be_negative_is_an_error(name, changed):
-    path = changed(**{name: {"dist": "Normal", "kwargs": {"mu": 0, "sigma": 1}}})
+@pytest.mark.parametrize(
+    "prior",
+    [
+        {"dist": "Normal", "kwargs": {"mu": 0, "sigma": 1}},
+        {"dist": "Uniform", "kwargs": {"lower": -1, "upper": -0.5}},
+        {"dist": "TruncatedNormal", "kwargs": {"mu": 1, "sigma": 1, "lower": -1.0e-7}},
+    ],
+)
+def test_a_scale_that_could_be_negative_is_an_error(prior, name, changed):
+    path = changed(**{name: prior})
     with pytest.raises(ConfigError, match=f"{name}: a scale cannot be negative; .*HalfNormal"):
         load_priors(path)
 

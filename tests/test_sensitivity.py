@@ -10,8 +10,9 @@ import pytest
 import xarray as xr
 
 from moralscale.config import Gates, Reporting, Sampler
-from moralscale.errors import MoralscaleError
+from moralscale.errors import ModelError, MoralscaleError
 from moralscale.figures.sensitivity import overlay, tornado
+from moralscale.posterior_file import save_dataset
 from moralscale.records import FOUNDATIONS, Origin
 from moralscale.sensitivity import (
     Base,
@@ -182,3 +183,16 @@ def test_groups_of_a_refit(refitted):
         assert isinstance(refit, xr.DataTree)
         assert {"alternative", "base"} == set(refit.children)
         assert {"kind", "alternative", "divergences", "sampler"} <= set(refit.attrs)
+
+
+def test_refits_that_are_not_there_are_no_refits(tmp_path):
+    """Nothing of a sensitivity analysis may be missing without a word."""
+    with pytest.raises(ModelError, match=f"{tmp_path}: no refits here"):
+        read_refits([tmp_path])
+    broken = tmp_path / "wide.nc"
+    broken.write_bytes(b"not HDF5")
+    with pytest.raises(ModelError, match=r"wide\.nc: no refit in this file"):
+        read_refits([tmp_path])
+    save_dataset(xr.Dataset({"beta": 1.0}), broken)
+    with pytest.raises(ModelError, match=r"wide\.nc: no refit in this file; fit it again"):
+        read_refits([tmp_path])

@@ -70,6 +70,14 @@ def test_diagnostics_see_chains_that_disagree(normal):
     assert row["ess_bulk"] < 30
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_draw_that_is_no_number_has_not_converged(normal, value):
+    draws = normal.copy()
+    draws[1, 5] = value
+    row = summarise(dataset(beta=draws), Reporting()).iloc[0]
+    assert (row["ess_bulk"], row["ess_tail"], row["rhat"]) == (0, 0, np.inf)
+
+
 def test_an_interval_of_a_normal_is_the_known_one(normal):
     z = stats.norm.ppf(0.97)
     for kind in ("hdi", "eti"):

@@ -133,10 +133,11 @@ def as_json(schema: Schema) -> str:
 def key_tables(schema: Schema) -> str:
     """Return Markdown tables of the keys of `schema`, one a section, outer sections first."""
     tables = []
-    for prefix, section in sections(schema, schema["$defs"]):
+    for prefix, section, defaults in sections(schema, schema["$defs"]):
         required = section.get("required", [])
         rows = [
-            key_row(key, value, key in required) for key, value in section["properties"].items()
+            key_row(key, value, key in required, defaults.get(key, value.get("default")))
+            for key, value in section["properties"].items()
         ]
         head = [f"### `{prefix}`", ""] if prefix else []
         tables.append(
@@ -145,13 +146,17 @@ def key_tables(schema: Schema) -> str:
     return "\n\n".join(tables)
 
 
-def sections(schema: Schema, definitions: Schema, prefix: str = "") -> Iterator[tuple[str, Schema]]:
-    """Walk through the mappings with fixed keys, each with the path that leads to it."""
+def sections(
+    schema: Schema, definitions: Schema, prefix: str = "", defaults: Schema | None = None
+) -> Iterator[tuple[str, Schema, Schema]]:
+    """Walk through the mappings with fixed keys, each with its path and its defaults there."""
+    defaults = defaults or {}
     if "properties" in schema:
-        yield prefix, schema
+        yield prefix, schema, defaults
     for step, value in inner(schema):
         path = f"{prefix}.{step}" if prefix else step
-        yield from sections(definitions[target(value)], definitions, path)
+        here = defaults.get(step) or value.get("default")
+        yield from sections(definitions[target(value)], definitions, path, here)
 
 
 def inner(schema: Schema) -> Iterator[tuple[str, Schema]]:
@@ -173,12 +178,11 @@ def target(reference: Schema) -> str:
     return name
 
 
-def key_row(key: str, value: Schema, required: bool) -> str:
+def key_row(key: str, value: Schema, required: bool, default: Any) -> str:
     """Return one row of a key table."""
-    below = "$ref" in value
-    default = "required" if required else "below" if below else in_yaml(value["default"])
+    shown = "required" if required else "below" if "$ref" in value else in_yaml(default)
     meaning = " ".join(value["description"].replace("``", "`").split())
-    cells = [f"`{key}`", kind(value), default, meaning]
+    cells = [f"`{key}`", kind(value), shown, meaning]
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
@@ -196,6 +200,8 @@ def kind(value: Schema) -> str:
         return f"list of: {kind(value['items'])}"
     if value.get("type") in ("integer", "number"):
         return ", ".join([value["type"], *bounds(value)])
+    if value.get("type") == "boolean":
+        return "`true` or `false`"
     if "pattern" in value:
         return "name"
     return {"string": "text", "null": "`null`"}.get(value.get("type", ""), "mapping")
@@ -219,6 +225,8 @@ def short(number: float) -> str:
 
 def in_yaml(value: Any) -> str:
     """Write a default as one would in YAML, on one line."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     text = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=10_000)
     return f"`{text.removesuffix('...\n').strip()}`"
 

@@ -63,7 +63,7 @@ def _terminal(sheet: Sheet) -> str:
     width = Console().width
     parts = [_folded(part, width) for part in sheet.parts]
     # A column that is squeezed to nothing says less than a line that the terminal folds.
-    console = Console(highlight=False, width=max([width, *map(_least_width, parts)]))
+    console = Console(highlight=False, markup=False, width=max([width, *map(_least_width, parts)]))
     with console.capture() as captured:
         console.print(sheet.heading, style="bold")
         for part in parts:

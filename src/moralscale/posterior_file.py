@@ -59,8 +59,36 @@ def load(path: str | Path) -> xr.DataTree:
     ModelError
         There is no such file, or it cannot be read, or it holds something else.
     """
+    loaded = load_groups(path, "posterior")
+    check_content(loaded, groups=["posterior"], where=str(path))
+    return loaded
+
+
+def load_dataset(path: str | Path, what: str = "draws") -> xr.Dataset:
+    """Read draws that `save_dataset` wrote, into memory; raises as `load_groups` does."""
+    return load_groups(path, what).to_dataset()
+
+
+def load_groups(path: str | Path, what: str, *groups: str) -> xr.DataTree:
+    """Read what `save` wrote, into memory.
+
+    Parameters
+    ----------
+    path : path
+    what : str
+        What the file should hold, for messages.
+    *groups : str
+        Groups that have to be there.
+
+    Raises
+    ------
+    ModelError
+        There is no such file, or it cannot be read, or a group is not there.
+    """
+    if not Path(path).exists():
+        raise ModelError("no such file", where=str(path), mend="check the path")
     if not h5py.is_hdf5(path):
-        raise ModelError("no posterior in this file", where=str(path), mend="check the path")
+        raise ModelError(f"no {what} in this file", where=str(path), mend="check the path")
     try:
         with xr.open_datatree(path, engine="h5netcdf") as tree:
             loaded = tree.load()
@@ -68,5 +96,6 @@ def load(path: str | Path) -> xr.DataTree:
         reason = " ".join(str(error).split())[:200]
         mend = "the file may be cut short: copy or fit it again"
         raise ModelError(f"cannot be read: {reason}", where=str(path), mend=mend) from None
-    check_content(loaded, groups=["posterior"], where=str(path))
+    if not set(groups) <= set(loaded.children):
+        raise ModelError(f"no {what} in this file", where=str(path), mend="fit it again")
     return loaded

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import math
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from pymc.distributions import continuous
 
 from moralscale.composition import QUANTITIES
 from moralscale.config import load_yaml
-from moralscale.errors import ConfigError, suggestion
+from moralscale.errors import ConfigError, shortened, suggestion
 
 if TYPE_CHECKING:
     from pymc_extras.prior import Prior
@@ -102,6 +102,10 @@ class Priors(Mapping[str, "Prior"]):
         }
 
 
+#: Where a scale must have no density, below 0.
+NEGATIVE = np.logspace(-12, 4, 65)
+
+
 def load_priors(path: str | Path) -> Priors:
     """Read a prior file; what single rules and options need has defaults.
 
@@ -146,8 +150,10 @@ def _check_form(data: object, where: str) -> None:
         raise ConfigError("not a distribution", where=where, mend=_FORM)
     for key, value in data["kwargs"].items():
         number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not number or not math.isfinite(value):
-            raise ConfigError(f"'{value}' is not a number", where=f"{where}, kwargs.{key}")
+        if not number or not abs(value) <= sys.float_info.max:
+            mend = "write one such as 0.5 or 1.0e-3, without quotes"
+            what = f"'{shortened(str(value))}' is not a number"
+            raise ConfigError(what, where=f"{where}, kwargs.{key}", mend=mend)
     _check_names(data["dist"], data["kwargs"], where)
 
 
@@ -178,10 +184,10 @@ def _check_density(priors: Priors, name: str, where: str) -> None:
                 where=where,
                 mend="use a continuous one of single numbers, such as Normal",
             )
-        below = pm.logp(variable, -1e-6).eval(mode="FAST_COMPILE")
-    except (TypeError, ValueError) as error:
+        below = pm.logp(variable, -NEGATIVE).eval(mode="FAST_COMPILE")
+    except (TypeError, ValueError, NotImplementedError) as error:
         raise ConfigError(" ".join(str(error).split()), where=where, mend=_FORM) from None
-    if _is_scale(name) and math.isfinite(below):
+    if _is_scale(name) and np.isfinite(below).any():
         raise ConfigError(
             "a scale cannot be negative",
             where=where,

@@ -191,7 +191,7 @@ def _difference(
     """Summarise the draws of each run, of their difference, and its direction."""
     first, second = _paired(a, b, rng)
     change = second - first
-    above = float((change > 0).mean())
+    above = float((change > 0).mean()) if np.isfinite(change).all() else np.nan
     return {
         **_summary(a, reporting, "a"),
         **_summary(b, reporting, "b"),
@@ -208,26 +208,14 @@ def _summary(draws: Array, reporting: Reporting, suffix: str) -> dict[str, float
 def sheet(table: pd.DataFrame) -> Sheet:
     """Prepare a comparison for printing."""
     told = table.attrs
+    columns = ("a", "b", "difference")
     cells = [
-        {
-            "quantity": row["label"],
-            **{
-                head: estimate(
-                    pd.Series(
-                        {
-                            "unit": row["unit"],
-                            "mean": row[f"mean_{column}"],
-                            "hdi_low": row[f"low_{column}"],
-                            "hdi_high": row[f"high_{column}"],
-                        }
-                    )
-                )
-                for head, column in ((told["a"], "a"), (told["b"], "b"), ("b - a", "difference"))
-            },
-            "direction": percent(row["pd"]),
-        }
+        [row["label"], *(_cell(row, column) for column in columns), percent(row["pd"])]
         for _, row in table.iterrows()
     ]
+    heads = ["quantity", told["a"], told["b"], "b - a", "direction"]
+    if len(set(heads)) < len(heads):  # runs of two folders may be called the same
+        heads[1:3] = f"{told['a']} (a)", f"{told['b']} (b)"
     runs = ", ".join(
         f"{run}: {told[run]} ("
         + ", ".join(filter(None, [mark(told[f"origin_{run}"]), told[f"language_{run}"]]))
@@ -235,7 +223,14 @@ def sheet(table: pd.DataFrame) -> Sheet:
         for run in ("a", "b")
     )
     heading = f"{runs}; {told['data']} fits, means and {told['interval']}"
-    return Sheet(heading, (pd.DataFrame(cells),), table, _note(told))
+    return Sheet(heading, (pd.DataFrame(cells, columns=heads),), table, _note(told))
+
+
+def _cell(row: pd.Series, column: str) -> str:
+    """Print the estimate of a run, or that of the difference."""
+    numbers = {"mean": "mean", "hdi_low": "low", "hdi_high": "high"}
+    found = {name: row[f"{stem}_{column}"] for name, stem in numbers.items()}
+    return estimate(pd.Series({"unit": row["unit"], **found}))
 
 
 def _note(told: Mapping[Any, Any]) -> str:

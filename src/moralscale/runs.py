@@ -13,7 +13,7 @@ import xarray as xr
 
 from moralscale.errors import ModelError, suggestion
 from moralscale.posterior import estimands_of
-from moralscale.posterior_file import load
+from moralscale.posterior_file import load, load_dataset
 from moralscale.projections import read_truth
 from moralscale.tables import read_estimates
 
@@ -69,7 +69,7 @@ class RunResults:
 
     def quantities(self, fit: str | None = None) -> xr.Dataset:
         """Draws of every reported quantity of a fit (docs/model.md); `fit` as in `posterior`."""
-        return xr.load_dataset(self._file(fit, "quantities.nc"), engine="h5netcdf")
+        return load_dataset(self._file(fit, "quantities.nc"), "quantities")
 
     def estimates(self, fit: str | None = None) -> pd.DataFrame:
         """Every reported quantity of a fit in numbers; `fit` as in `posterior`."""

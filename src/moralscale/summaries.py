@@ -71,7 +71,7 @@ def _tabulated(
     frames = []
     for name, variable in quantities.data_vars.items():
         draws, unit = variable.transpose(*SAMPLE_DIMS, ...), variable.attrs["unit"]
-        frame = summary(draws)
+        frame = summary(draws.where(np.isfinite(draws)))
         frame.insert(0, "quantity", str(name))
         frame.insert(1, "index", list(labels(draws)))
         frame.insert(2, "unit", unit)
@@ -108,10 +108,11 @@ def _summary(draws: xr.DataArray, reporting: Reporting) -> pd.DataFrame:
         **_diagnostics(draws),
     )
     frame = _moments(draws).join(others)
-    moves = frame["sd"] >= _CONSTANT
-    frame.loc[~moves, _DIAGNOSTICS] = np.nan
+    # What no draw defines, a design cannot tell.
+    nothing = (frame["sd"] < _CONSTANT) | np.ravel(draws.isnull().all(SAMPLE_DIMS).values)
+    frame.loc[nothing, _DIAGNOSTICS] = np.nan
     # What moves but cannot be diagnosed has not converged: a gate must see it.
-    broken = moves & frame[_DIAGNOSTICS].isna().any(axis=1)
+    broken = ~nothing & frame[_DIAGNOSTICS].isna().any(axis=1)
     frame.loc[broken, _DIAGNOSTICS] = [0.0, 0.0, np.inf]
     return frame[[*_NUMBERS, *_DIAGNOSTICS]]
 

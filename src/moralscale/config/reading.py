@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from moralscale.config.faults import as_config_error, validate
 from moralscale.config.judge import Judge
 from moralscale.config.section import Name
-from moralscale.errors import ConfigError
+from moralscale.errors import ConfigError, shortened
 
 
 class _UniqueKeys(yaml.SafeLoader):
@@ -61,6 +61,9 @@ def load_yaml(path: str | Path) -> dict[str, Any]:
         raise ConfigError(
             f"not valid YAML: {reason}", where=place, mend="check keys, quotes and indentation"
         ) from None
+    except ValueError as error:  # a date that there is not, or a number of thousands of digits
+        reason = shortened(str(error))
+        raise ConfigError(f"not valid YAML: {reason}", where=str(path), mend="put quotes") from None
     if not isinstance(data, dict):
         raise ConfigError("not a mapping of keys to values", where=str(path))
     return data

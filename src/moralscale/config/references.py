@@ -20,8 +20,17 @@ def check_references(config: Config, source: str, root: Path) -> None:
     if any(run.import_ is None for run in config.runs.values()):
         _check_counts(config, source)
     _check_prompts(config.design.prompts, f"{source}, design.prompts", root)
-    for prior in config.fits.priors:
-        _known(prior, _stems(root / "config/priors"), f"{source}, fits.priors", "prior")
+    priors = {
+        "fits.priors": config.fits.priors,
+        "sensitivity.priors": config.sensitivity.priors,
+        "compare.prior": (config.compare.prior,),
+        "calibration.prior": (config.calibration.prior,),
+    }
+    for key, names in priors.items():
+        for prior in names:
+            _known(prior, _stems(root / "config/priors"), f"{source}, {key}", "prior")
+    for refitted in config.sensitivity.runs:
+        _known(refitted, config.runs, f"{source}, sensitivity.runs", "run")
     for name, run in config.runs.items():
         _check_run(config, name, run, f"{source}, runs.{name}", root)
 

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 #: Names that become file names: nothing that could leave the results folder.
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
@@ -52,6 +61,26 @@ class Section(BaseModel):
     model_config = ConfigDict(
         extra="forbid", frozen=True, allow_inf_nan=False, serialize_by_alias=True
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _over_defaults(cls, given: Any) -> Any:
+        """Complete what is given of a part by the defaults that the part has here.
+
+        A sampler of refits has other defaults than one of fits, and keeps them where one key of it
+        is given.
+        """
+        if not isinstance(given, Mapping):
+            return given
+        completed = dict(given)
+        for name, field in cls.model_fields.items():
+            here, default = completed.get(field.alias or name), field.default
+            if isinstance(default, Section) and isinstance(here, Mapping):
+                completed[field.alias or name] = {
+                    **default.model_dump(exclude_unset=True),
+                    **here,
+                }
+        return completed
 
     @field_validator("*", mode="before")
     @classmethod

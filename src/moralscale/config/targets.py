@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from moralscale.config.design import JudgmentCounts
 from moralscale.config.fits import Gates, Sampler
@@ -100,3 +100,10 @@ class Sensitivity(Section):
     threshold: Positive = Field(
         0.5, description="Shift in posterior sds from which a conclusion counts as moved."
     )
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        """Refuse to fit nothing again."""
+        if not (self.priors or self.model or self.leave_out):
+            raise ValueError("there is nothing to fit again; name priors, model or leave_out")
+        return self

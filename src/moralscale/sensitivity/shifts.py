@@ -11,7 +11,9 @@ import pandas as pd
 import xarray as xr
 
 from moralscale.config import Gates, Reporting
+from moralscale.errors import ModelError
 from moralscale.inspection import key_rows
+from moralscale.posterior_file import load_groups
 from moralscale.printing import number
 from moralscale.summaries import moments, summarise
 
@@ -27,15 +29,20 @@ _KEYS = ["quantity", "index", "unit", "label"]
 
 
 def read_refits(paths: Iterable[str | Path]) -> list[xr.DataTree]:
-    """Read refits; a folder stands for all of them that lie in it."""
+    """Read refits; a folder stands for all of them that lie in it.
+
+    Raises
+    ------
+    ModelError
+        There are none, or one cannot be read.
+    """
     files: list[Path] = []
     for path in map(Path, paths):
-        files += sorted(path.glob("*.nc")) if path.is_dir() else [path]
-    refits = []
-    for path in files:
-        with xr.open_datatree(path, engine="h5netcdf") as refit:
-            refits.append(refit.load())
-    return refits
+        found = sorted(path.glob("*.nc")) if path.is_dir() else [path]
+        if not found:
+            raise ModelError("no refits here", where=str(path), mend="delete the folder and go on")
+        files += found
+    return [load_groups(file, "refit", "base", "alternative") for file in files]
 
 
 def shifts(refits: Iterable[xr.DataTree], reporting: Reporting, gates: Gates) -> pd.DataFrame:

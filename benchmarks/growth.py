@@ -3,9 +3,9 @@
     python benchmarks/growth.py [--write]
 
 One axis is the number of judgments, to a hundred times the study's, with each judgment a term of
-its own and with repeats counted (as a fit does it). The other is judges by scenes. Beside the
-first runs the likelihood alone, written by hand (`floor`). Every point is a process of its own and
-leaves a file in ``build/benchmarks/growth``; one that is there is not measured again.
+its own and with repeats counted, as a fit does where there are many. The other is judges by scenes.
+Beside the first runs the likelihood alone, written by hand (`floor`). Every point is a process of
+its own and leaves a file in ``build/benchmarks/growth``; one that is there is not measured again.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def parts(table: pd.DataFrame) -> list[str]:
     """Write each of the three series as Markdown."""
     titles = {
         ("judgments", False): "Judgments, each a term of its own:",
-        ("judgments", True): "Judgments, repeats counted, as a fit does it:",
+        ("judgments", True): "Judgments, repeats counted:",
         ("panel", False): "Judges by scenes, 3,213 judgments a judge:",
     }
     out = []

@@ -62,8 +62,8 @@ def build_model(
         Both are the same model; the first samples well where the data tell a scene better than its
         cell does. Unless given, it is chosen by the number of judgments a scene (`CENTRED_FROM`).
     counted : bool, optional
-        Whether outcomes are observed as counts of every comparison. Unless given, they are where a
-        comparison was asked more than once.
+        Whether outcomes are observed as counts of every comparison. Unless given, they are where
+        comparisons were asked twice or more on average.
 
     Returns
     -------

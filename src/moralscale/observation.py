@@ -33,7 +33,7 @@ class Observed:
     ----------
     name : str
         Name of the observed variable: ``outcome`` (code) of every judgment, or ``counts`` of every
-        comparison, where a comparison was asked more than once.
+        comparison, where comparisons were asked twice or more on average.
     row : (comparison,)
         A judgment of each comparison.
     comparison : (judgment,)
@@ -52,7 +52,7 @@ class Observed:
         """Choose the form, unless `counted` does."""
         row, comparison = arrays.repeats
         n_outcomes = 3 if options.ties == "davidson" else 2
-        if counted or (counted is None and len(row) < len(comparison)):
+        if counted or (counted is None and 2 * len(row) <= len(comparison)):
             return cls("counts", row, comparison, n_outcomes)
         everyone = np.arange(len(comparison))
         return cls("outcome", everyone, everyone, n_outcomes)

@@ -120,6 +120,24 @@ def test_a_left_out_foundation_leaves_all_of_its_comparisons(base, tiny_scenes):
     assert found["foundation_residual"].sel(foundation=list(FOUNDATIONS[1:])).notnull().all()
 
 
+@pytest.mark.parametrize(("shift", "robust"), [(0.4, True), (0.9, True), (1.3, False)])
+def test_less_data_move_a_mean_by_chance(moved, shift, robust):
+    """A quantity depends on data where it moves by the threshold and by two sds of chance."""
+    rows = moved[moved["quantity"] == "beta"].head(1)
+    rows = rows.assign(kind="judge", alternative="x", shift=shift, by_chance=0.5, passed=True)
+    found = verdicts(rows, threshold=0.5).iloc[0]
+    assert (found["family"], found["robust"]) == ("data", robust)
+    assert found["verdict"].endswith("(less data alone: 0.5)")
+
+
+def test_what_less_data_do_is_reckoned_of_data_alone(moved):
+    fewer = moved["kind"].isin(["judge", "foundation"])
+    assert fewer.any()
+    assert not fewer.all()
+    added = (moved["sd_ratio"] ** 2 - 1).clip(lower=0)
+    np.testing.assert_allclose(moved["by_chance"] ** 2, added.where(fewer, 0), atol=1e-12)
+
+
 def test_a_refit_that_failed_its_gates_is_in_no_verdict(refitted):
     moved = shifts(refitted, Reporting(), Gates(ess=1e9))
     assert not moved["passed"].any()

@@ -130,6 +130,7 @@ def further():
     )
     shift = key | {"kind": "prior", "alternative": "wide", "base_mean": 0.86, "mean": 0.87}
     shift |= {"hdi_low": 0.8, "hdi_high": 0.94, "shift": 0.25, "mcse_shift": 0.05, "sd_ratio": 1.1}
+    shift |= {"by_chance": 0.0}
     scaling = {"quantity": "beta", "index": "", "prior": 0.02, "likelihood": 0.11}
     audit = {"estimator": ["elo", "joint_laplace"], "bridge": [False, True], "by_beta": [0.1, 1.0]}
     return {

@@ -18,7 +18,8 @@ from moralscale.records import Origin
 
 TORNADO = (
     "How far the mean of each quantity moves, in posterior sds, under other priors, other "
-    "likelihoods and without single judges or foundations: outside the band it counts as moved."
+    "likelihoods and without single judges or foundations: outside the band it counts as moved, "
+    "where data are left out if it is by more than chance, too."
 )
 OVERLAY = (
     "Posteriors of the main quantities under the prior of the fit and under each other one whose "

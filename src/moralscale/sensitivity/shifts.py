@@ -62,9 +62,11 @@ def shifts(refits: Iterable[xr.DataTree], reporting: Reporting, gates: Gates) ->
     DataFrame
         One row a quantity and alternative: kind, alternative, quantity, index, unit, label;
         base_mean, base_sd; mean, sd, hdi_low, hdi_high; shift, the change of the mean in posterior
-        sds of the base, and mcse_shift, its Monte Carlo error; sd_ratio; ess_bulk, rhat,
-        divergences, iterations (chains times kept draws) and passed, whether the refit kept the
-        gates. A refit that did not is in the table and in no verdict.
+        sds of the base, and mcse_shift, its Monte Carlo error; sd_ratio; by_chance, the sd of the
+        shift that less data make where nothing is peculiar about what is left out (the posterior
+        variance that they add; 0 where nothing is); ess_bulk, rhat, divergences, iterations (chains
+        times kept draws) and passed, whether the refit kept the gates. A refit that did not is in
+        the table and in no verdict.
     """
     return pd.concat([_shift(refit, reporting, gates) for refit in refits], ignore_index=True)
 
@@ -78,6 +80,8 @@ def _shift(refit: xr.DataTree, reporting: Reporting, gates: Gates) -> pd.DataFra
     table["shift"] = (table["mean"] - table["base_mean"]) / table["base_sd"]
     table["mcse_shift"] = np.hypot(table["mcse"], table["base_mcse"]) / table["base_sd"]
     table["sd_ratio"] = table["sd"] / table["base_sd"]
+    fewer = FAMILIES[str(refit.attrs["kind"])] == "data"
+    table["by_chance"] = fewer * np.sqrt(np.maximum(table["sd_ratio"] ** 2 - 1, 0))
     sampler = json.loads(refit.attrs["sampler"])
     table["iterations"] = sampler["chains"] * sampler["draws"]
     table["divergences"] = int(refit.attrs["divergences"])
@@ -85,8 +89,8 @@ def _shift(refit: xr.DataTree, reporting: Reporting, gates: Gates) -> pd.DataFra
     table.insert(0, "kind", str(refit.attrs["kind"]))
     table.insert(1, "alternative", str(refit.attrs["alternative"]))
     columns = ["kind", "alternative", *_KEYS, "base_mean", "base_sd", "mean", "sd", "hdi_low"]
-    columns += ["hdi_high", "shift", "mcse_shift", "sd_ratio", "ess_bulk", "rhat", "divergences"]
-    return table[[*columns, "iterations", "passed"]]
+    columns += ["hdi_high", "shift", "mcse_shift", "sd_ratio", "by_chance", "ess_bulk", "rhat"]
+    return table[[*columns, "divergences", "iterations", "passed"]]
 
 
 def _keyed(estimates: pd.DataFrame) -> pd.DataFrame:
@@ -127,7 +131,8 @@ def verdicts(shifts: pd.DataFrame, *, threshold: float) -> pd.DataFrame:
     shifts : DataFrame
         As `shifts` returns it.
     threshold : float
-        Shift in posterior sds from which a quantity counts as depending on what was exchanged.
+        Shift in posterior sds from which a quantity counts as depending on what was exchanged;
+        where data are left out, no less than two sds of what less data do by chance.
 
     Returns
     -------
@@ -154,13 +159,16 @@ def _verdict(counted: pd.DataFrame, family: str, threshold: float) -> dict[str, 
     if counted.empty:
         says = f"nothing can be said of the {family}: no refit kept its gates"
         return {"largest_shift": np.nan, "alternative": "", "robust": False, "verdict": says}
-    row = counted.iloc[int(counted["shift"].abs().argmax())]
-    robust = bool(abs(row["shift"]) < threshold)
+    bound = np.maximum(2 * counted["by_chance"], threshold)
+    share: pd.Series = counted["shift"].abs() / bound
+    row, robust = counted.iloc[int(share.argmax())], bool(share.max() < 1)
     unit = str(row["unit"])
     moved = (
         f"{row['kind']} {row['alternative']} moves it by {abs(row['shift']):.1f} posterior sd, "
         f"from {number(row['base_mean'], unit)} to {number(row['mean'], unit)}"
     )
+    if row["by_chance"]:
+        moved += f" (less data alone: {row['by_chance']:.1f})"
     says = (
         f"robust to the {family}: at most, {moved}"
         if robust

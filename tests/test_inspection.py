@@ -317,6 +317,14 @@ def test_the_commands_print_and_write(runs, posterior, tmp_path, capsys):
     }
 
 
+def test_a_posterior_has_to_say_what_beta_means(runs):
+    tree = open_run(runs / "one").posterior()
+    for attrs in ({}, {"beta_meaning": "nonsense"}):
+        tree.attrs = attrs
+        with pytest.raises(ModelError, match="does not say what beta means"):
+            summary(tree)
+
+
 @pytest.mark.parametrize("content", [b"", b"not a posterior", None])
 def test_what_is_no_posterior_is_one_line(tmp_path, capsys, content):
     path = tmp_path / "posterior.nc"

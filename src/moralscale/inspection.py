@@ -9,6 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from moralscale.config import Reporting
+from moralscale.errors import ModelError
 from moralscale.estimands import NO_ANCHORING
 from moralscale.markup import Sheet
 from moralscale.posterior import estimands_of
@@ -72,12 +73,16 @@ def summary(
         name: str(tree.attrs.get(name, "")) for name in ("run", "data", "rule", "prior", "origin")
     }
     table.attrs["interval"] = reporting.interval_name
-    table.attrs["meaning"] = _meaning(tree) if "beta" in draws else ""
+    table.attrs["meaning"] = _meaning(tree, where) if "beta" in draws else ""
     return table
 
 
-def _meaning(tree: xr.DataTree) -> str:
-    return MEANING[BetaMeaning(tree.attrs["beta_meaning"])]
+def _meaning(tree: xr.DataTree, where: str) -> str:
+    told = str(tree.attrs.get("beta_meaning", ""))
+    if told not in list(BetaMeaning):
+        what = f"does not say what beta means (beta_meaning: '{told}')"
+        raise ModelError(what, where=where, mend="give the posterior.nc of a fit")
+    return MEANING[BetaMeaning(told)]
 
 
 def key_rows(estimates: pd.DataFrame, wanted: Sequence[tuple[str, str, str]] = KEY) -> pd.DataFrame:

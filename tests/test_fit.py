@@ -149,11 +149,11 @@ def test_a_loaded_posterior_does_not_hold_its_file_open(path):
         assert again["posterior"]["beta"].shape == (2, 60)
 
 
-@pytest.mark.parametrize("content", [None, b"no posterior"])
-def test_a_file_without_a_posterior_is_a_typed_error(content, tmp_path):
+def test_a_file_without_a_posterior_is_a_typed_error(tmp_path):
     path = tmp_path / "posterior.nc"
-    if content:
-        path.write_bytes(content)
+    with pytest.raises(ModelError, match=r"posterior\.nc: no such file"):
+        load(path)
+    path.write_bytes(b"no posterior")
     with pytest.raises(ModelError, match=r"posterior\.nc: no posterior in this file"):
         load(path)
 

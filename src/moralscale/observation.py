@@ -136,7 +136,7 @@ def _observe_worths(
     second: Any,
     over_judges: Callable[..., Any],
 ) -> None:
-    """Add outcomes with ties, lapses or counts, in worths, whose sum is the unit of each."""
+    """Add outcomes with ties or lapses, in worths: the chance of one is its share of the sum."""
     judge = arrays.judge_idx[observed.row]
     places = arrays.first_idx[observed.row], arrays.second_idx[observed.row]
     if observed.n_outcomes == 2:

@@ -102,8 +102,8 @@ class Priors(Mapping[str, "Prior"]):
         }
 
 
-#: Where a scale must have no density, below 0.
-NEGATIVE = np.logspace(-12, 4, 65)
+#: Where a scale must have no density.
+NEGATIVE = -np.logspace(-12, 4, 65)
 
 
 def load_priors(path: str | Path) -> Priors:
@@ -184,7 +184,7 @@ def _check_density(priors: Priors, name: str, where: str) -> None:
                 where=where,
                 mend="use a continuous one of single numbers, such as Normal",
             )
-        below = pm.logp(variable, -NEGATIVE).eval(mode="FAST_COMPILE")
+        below = pm.logp(variable, NEGATIVE).eval(mode="FAST_COMPILE")
     except (TypeError, ValueError, NotImplementedError) as error:
         raise ConfigError(" ".join(str(error).split()), where=where, mend=_FORM) from None
     if _is_scale(name) and np.isfinite(below).any():

@@ -1,6 +1,4 @@
-import xarray as xr
-
-from moralscale.posterior_file import load
+from moralscale.posterior_file import load, load_dataset
 from moralscale.scripting import job
 from moralscale.sensitivity import power_scaling, read_base
 
@@ -9,5 +7,5 @@ with job(snakemake.log[0]):
         name: snakemake.input[name] for name in ("judgments", "scenes", "composites", "priors")
     }
     base = read_base(posterior=load(snakemake.input.posterior), **files)
-    draws = xr.load_dataset(snakemake.input.quantities, engine="h5netcdf")
+    draws = load_dataset(snakemake.input.quantities, "quantities")
     power_scaling(base, draws).to_csv(snakemake.output[0], index=False)

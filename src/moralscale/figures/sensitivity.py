@@ -186,7 +186,7 @@ def _draws(draws: xr.DataArray, index: str, unit: str) -> np.ndarray:
 
 
 def _density(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    import arviz_stats  # takes a second, which no other figure needs
+    import arviz_stats  # slow, and importing the figures should not be
 
     grid, density, _ = arviz_stats.kde(draws)
     return grid, density

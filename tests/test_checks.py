@@ -257,7 +257,11 @@ def test_the_command_prints_the_checks_and_ends_with_2_where_one_failed(make_fit
     assert capsys.readouterr().err.startswith(f"error: {path}: ")
 
 
-def test_pareto_k_of_a_narrow_posterior_is_small_and_of_a_lone_judgment_large(make_fit):
+@pytest.mark.parametrize("looked_at", [1000, 3])
+def test_pareto_k_of_a_narrow_posterior_is_small_and_of_a_lone_judgment_large(
+    make_fit, monkeypatch, looked_at
+):
+    monkeypatch.setattr("moralscale.checks.pareto.INFLUENTIAL", looked_at)
     fit = make_fit(n=300)
     assert check_pareto(fit, Gates()).passed
     # A scene of which one judgment alone is known: its draws are wide.
@@ -266,7 +270,9 @@ def test_pareto_k_of_a_narrow_posterior_is_small_and_of_a_lone_judgment_large(ma
     fit["observed_data"]["first_idx"].values[0] = 0
     fit["observed_data"]["second_idx"].values[0] = 1
     fit["observed_data"]["judge_idx"].values[0] = 0
-    assert failed(check_pareto(fit, Gates())) == {"pareto_k"}
+    found = check_pareto(fit, Gates())
+    assert failed(found) == {"pareto_k"}
+    assert f"of the {min(looked_at, 300)} most influential judgments" in found.text
 
 
 @pytest.mark.parametrize("bridged", [True, False])

@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from moralscale.arrays import make_arrays
 from moralscale.compare.kfold import assign_folds, combine, foretell, held_out
-from moralscale.compare.loo import pareto_shapes, psis_loo
+from moralscale.compare.loo import evenness, pareto_shapes, psis_loo
 from moralscale.compare.ranking import compare_posteriors, rank
 from moralscale.composition import get_rule
 from moralscale.config import Panel, Sampler
@@ -149,6 +149,17 @@ def test_leaving_one_out_agrees_with_the_probability_of_each_judgment():
     np.testing.assert_array_equal(some.pareto_k, found.pareto_k[[7, 2]])
     alone = pareto_shapes(tree, draws=200, judgments=np.array([7, 2]))
     np.testing.assert_allclose(alone, some.pareto_k)
+
+
+def test_weights_are_even_where_all_draws_agree_and_count_one_where_one_is_alone():
+    tree = coin(0.8)
+    assert evenness(tree).min() > 0.99
+    # What all draws but one take for certain.
+    won = tree["observed_data"]["outcome"].values[0] == 0
+    theta = tree["posterior"]["theta"].values
+    theta[..., 0] = 40.0 if won else -40.0
+    theta[0, 0, :, 0] *= -1
+    assert evenness(tree, draws=theta.shape[1])[0] == pytest.approx(1 / theta.shape[1])
 
 
 def test_a_wrong_probability_comes_last():

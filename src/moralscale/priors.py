@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pymc as pm
+from pytensor.compile.mode import Mode
 from pymc.distributions import continuous
 
 from moralscale.composition import QUANTITIES
@@ -26,6 +27,8 @@ DEFAULTS = {name: q.prior for name, q in QUANTITIES.items() if q.prior is not No
 PARAMETERS = (*REQUIRED, *DEFAULTS)
 #: Name of the data container of a model's priors.
 NUMBERS = "prior_numbers"
+#: A density is evaluated once, which neither rewriting nor compiling it would pay.
+_AS_IT_IS = Mode(linker="py", optimizer=None)
 _FORM = "write {dist: Normal, kwargs: {mu: 0, sigma: 1}}"
 
 
@@ -184,7 +187,7 @@ def _check_density(priors: Priors, name: str, where: str) -> None:
                 where=where,
                 mend="use a continuous one of single numbers, such as Normal",
             )
-        below = pm.logp(variable, NEGATIVE).eval(mode="FAST_COMPILE")
+        below = pm.logp(variable, NEGATIVE).eval(mode=_AS_IT_IS)
     except (TypeError, ValueError, NotImplementedError) as error:
         raise ConfigError(" ".join(str(error).split()), where=where, mend=_FORM) from None
     if _is_scale(name) and np.isfinite(below).any():

@@ -63,6 +63,30 @@ def psis_loo(
     )
 
 
+def evenness(posterior: xr.DataTree, *, draws: int = 500) -> NDArray[np.float64]:
+    """Tell how even the weights of draws stay where a judgment is left out.
+
+    A draw weighs the inverse of the probability that it gives to the judgment (Gelfand et al.
+    1992). Over even weights the posterior without the judgment is the posterior with it.
+
+    Parameters
+    ----------
+    posterior, draws
+        As in `psis_loo`.
+
+    Returns
+    -------
+    ndarray
+        Of shape (judgment,): effective over actual number of draws (Kish 1965), 1 where all weigh
+        the same.
+    """
+    found = []
+    for density in _log_densities(posterior, spread(posterior, draws), None):
+        weight = np.exp(density.min(axis=0) - density)
+        found.append(weight.mean(axis=0) ** 2 / (weight**2).mean(axis=0))
+    return np.concatenate(found)
+
+
 def pareto_shapes(
     posterior: xr.DataTree, *, draws: int = 1000, judgments: NDArray[np.int64] | None = None
 ) -> NDArray[np.float64]:

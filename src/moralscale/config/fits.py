@@ -75,7 +75,7 @@ class Gates(Section):
     divergences: int = Field(0, ge=0, description="Most divergent transitions after tuning.")
     ebfmi: float = Field(0.3, ge=0, description="Smallest E-BFMI of any chain.")
     pareto_k: float = Field(
-        0.7, gt=0, description="Largest Pareto k of any judgment left out (PSIS-LOO)."
+        0.7, gt=0, description="Largest Pareto k of an influential judgment left out (PSIS-LOO)."
     )
     calibration: float = Field(
         0.01,

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pymc as pm
-from pytensor.compile.mode import Mode
 from pymc.distributions import continuous
+from pytensor.compile.mode import Mode
+from pytensor.graph.rewriting.db import RewriteDatabaseQuery
 
 from moralscale.composition import QUANTITIES
 from moralscale.config import load_yaml
@@ -28,7 +29,7 @@ PARAMETERS = (*REQUIRED, *DEFAULTS)
 #: Name of the data container of a model's priors.
 NUMBERS = "prior_numbers"
 #: A density is evaluated once, which neither rewriting nor compiling it would pay.
-_AS_IT_IS = Mode(linker="py", optimizer=None)
+_AS_IT_IS = Mode("py", RewriteDatabaseQuery(include=()))
 _FORM = "write {dist: Normal, kwargs: {mu: 0, sigma: 1}}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,11 @@ from scipy import sparse
 
 from moralscale.errors import ModelError
 from moralscale.sampling import by_nutpie
-from moralscale.warmup.coordinates import Coordinates, to_coordinates, to_parameters
+from moralscale.warmup.coordinates import Coordinates
 from moralscale.warmup.curvature import FLOOR, Curvature, Layout, average, measure
 from moralscale.warmup.density import Density
 from moralscale.warmup.effects import Effects, survey, weakest
+from moralscale.warmup.map import Map
 from moralscale.warmup.mapped import in_coordinates
 
 Array = NDArray[np.float64]
@@ -56,19 +58,24 @@ class Learnt:
     density: Density
     coordinates: Coordinates
 
+    @cached_property
+    def mapping(self) -> Map:
+        """The map of the coordinates, compiled."""
+        return Map(self.coordinates)
+
     def __call__(self, u: Array) -> tuple[float, Array]:
         """Log density over coordinates, and its gradient."""
-        x, v, way, log_volume = to_parameters(self.coordinates, u)
-        value, gradient = self.density(x)
-        return value + log_volume, to_coordinates(self.coordinates, u, v, way, x, gradient)
+        place = self.mapping.to_parameters(u)
+        value, gradient = self.density(place.x)
+        return value + place.log_volume, self.mapping.to_coordinates(u, place, gradient)
 
     def parameters(self, u: Array) -> Array:
         """Parameters of the model, at their unconstrained scale: (size,)."""
-        return to_parameters(self.coordinates, u)[0]
+        return self.mapping.to_parameters(u).x
 
     def machine(self, names: Sequence[str]) -> CompiledModel:
         """Make of it what nutpie samples, and keep the variables of these names."""
-        made = in_coordinates(self.density, self.coordinates, names)
+        made = in_coordinates(self.density, self.mapping, names)
         return exact(made, initial_step=FIRST_STEP, maxdepth=DEPTH)
 
 
@@ -267,7 +274,7 @@ def _coordinates(
         information=effects.information,
     )
     # u = 0 is to lead to the means: spreads have a tail there, and others give way to weak effects.
-    _, reached, _, _ = to_parameters(made, np.zeros(at.size))
+    reached = Map(made).to_parameters(np.zeros(at.size)).v
     return made._replace(centre=2 * centre - reached)
 
 

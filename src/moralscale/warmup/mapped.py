@@ -1,6 +1,6 @@
 """A compiled model in coordinates of its posterior, as functions that nutpie calls directly.
 
-What the functions need (the arrays of the map, the addresses of the model's own functions and its
+What the functions need (the addresses of the model's own functions and of the map's, and their
 data) lies in a table of integers, so that numba compiles them once a machine.
 """
 
@@ -16,24 +16,26 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
+from numba.np import arrayobj
 
 from moralscale.machine import EXPAND, LOG_DENSITY, NOT_FINITE, Machine, carray, pointer
-from moralscale.warmup.coordinates import Coordinates, to_coordinates, to_parameters
 from moralscale.warmup.density import Density
+from moralscale.warmup.map import Map
 
-#: Numbers of the table before those of the arrays, and numbers an array.
-_HEAD, _EACH = 7, 3
-_N_TABLE = _HEAD + _EACH * (len(Coordinates._fields) - 1)
+#: What holds an array in compiled code, by its type.
+_array: Any = arrayobj.make_array
+#: Numbers of the table.
+_N_TABLE = 9
 
 
-def in_coordinates(density: Density, coordinates: Coordinates, names: Sequence[str]) -> Machine:
+def in_coordinates(density: Density, mapping: Map, names: Sequence[str]) -> Machine:
     """Make what nutpie samples of a model and a map to its parameters.
 
     Parameters
     ----------
     density : Density
         The compiled model.
-    coordinates : Coordinates
+    mapping : Map
     names : sequence of str
         Variables to keep of every draw.
     """
@@ -42,27 +44,23 @@ def in_coordinates(density: Density, coordinates: Coordinates, names: Sequence[s
     ranges = np.array([(place.start, place.stop) for place in kept], dtype=np.int64)
     ends = np.cumsum(ranges[:, 1] - ranges[:, 0])
     starts = ends - (ranges[:, 1] - ranges[:, 0])
-    arrays = [
-        np.ascontiguousarray(getattr(coordinates, field))
-        for field in Coordinates._fields
-        if field != "weak_spread"
-    ]
-    head = [
+    table = [
         machine.compiled_logp_func.address,
         machine.compiled_expand_func.address,
         machine.user_data.ctypes.data,
         machine.n_expanded,
         ranges.ctypes.data,
         len(ranges),
-        coordinates.weak_spread,
+        mapping.to_parameters_at,
+        mapping.to_coordinates_at,
+        mapping.table.ctypes.data,
     ]
-    described = [(part.ctypes.data, part.shape[0], part.shape[-1]) for part in arrays]
     log_density, expand = _functions()
     made: Machine = replace(
         machine,
         compiled_logp_func=log_density,
         compiled_expand_func=expand,
-        user_data=np.array([*head, *np.ravel(described)], dtype=np.int64),
+        user_data=np.array(table, dtype=np.int64),
         n_expanded=int(ends[-1]),
         shape_info=(
             list(names),
@@ -70,99 +68,51 @@ def in_coordinates(density: Density, coordinates: Coordinates, names: Sequence[s
             [density.shapes[name] for name in names],
         ),
         initial_point_func=lambda seed: np.random.default_rng(seed).normal(0, 0.5, size),
-        held=(machine, ranges, arrays),
+        held=(machine, ranges, mapping),
     )
     return made
 
 
-def _calling(context: Any, address: Any, sizes: Any, pointers: Any) -> Any:
-    """Call the function at an address with some sizes and then some pointers."""
+def _calling(context: Any, address: Any, sizes: Any, places: Any) -> Any:
+    """Call the function at an address with some sizes and then the places of arrays.
+
+    A place is an array, which lives until the function returns, or an address.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         whole, place = ir.IntType(64), ir.IntType(8).as_pointer()
-        numbers = [builder.extract_value(given[1], k) for k in range(len(sizes))]
-        places = [
-            builder.inttoptr(builder.extract_value(given[2], k), place)
-            for k in range(len(pointers))
-        ]
-        kinds = [whole] * len(numbers) + [place] * len(places)
-        function = builder.inttoptr(given[0], ir.FunctionType(whole, kinds).as_pointer())
-        return builder.call(function, numbers + places)
 
-    return types.int64(types.int64, sizes, pointers), generate
+        def pointer_to(k: int, kind: Any) -> Any:
+            value = builder.extract_value(given[2], k)
+            if not isinstance(kind, types.Array):
+                return builder.inttoptr(value, place)
+            return builder.bitcast(_array(kind)(context, builder, value).data, place)
+
+        numbers = [builder.extract_value(given[1], k) for k in range(len(sizes))]
+        pointers = [pointer_to(k, kind) for k, kind in enumerate(places)]
+        kinds = [whole] * len(numbers) + [place] * len(pointers)
+        function = builder.inttoptr(given[0], ir.FunctionType(whole, kinds).as_pointer())
+        return builder.call(function, numbers + pointers)
+
+    return types.int64(types.int64, sizes, places), generate
 
 
 _call: Any = intrinsic(_calling)
-
-_jit = numba.njit(cache=True, nogil=True, error_model="numpy")
-
-
-@_jit
-def _numbers(table: Any, k: int) -> Any:
-    at = _HEAD + _EACH * k
-    return carray(pointer(table[at]), (table[at + 1],), np.float64)
-
-
-@_jit
-def _places(table: Any, k: int) -> Any:
-    at = _HEAD + _EACH * k
-    return carray(pointer(table[at]), (table[at + 1],), np.int64)
-
-
-@_jit
-def _matrix(table: Any, k: int) -> Any:
-    at = _HEAD + _EACH * k
-    return carray(pointer(table[at]), (table[at + 1], table[at + 2]), np.float64)
-
-
-@_jit
-def _coordinates(table: Any) -> Coordinates:
-    """Find the arrays, in the order of the fields."""
-    return Coordinates(
-        _numbers(table, 0),
-        _places(table, 1),
-        _numbers(table, 2),
-        _numbers(table, 3),
-        _places(table, 4),
-        table[6],
-        _places(table, 5),
-        _matrix(table, 6),
-        _numbers(table, 7),
-        _numbers(table, 8),
-        _matrix(table, 9),
-        _places(table, 10),
-        _matrix(table, 11),
-        _places(table, 12),
-        _numbers(table, 13),
-        _places(table, 14),
-        _places(table, 15),
-        _numbers(table, 16),
-        _places(table, 17),
-        _places(table, 18),
-        _numbers(table, 19),
-        _numbers(table, 20),
-        _places(table, 21),
-        _places(table, 22),
-        _numbers(table, 23),
-        _numbers(table, 24),
-    )
 
 
 def _log_density(size, point, gradient, value, data):  # type: ignore[no-untyped-def]
     """Log density over coordinates, and its gradient."""
     table, n = carray(data, (_N_TABLE,), np.int64), np.int64(size)
-    c = _coordinates(table)
     u, out, total = carray(point, (n,)), carray(gradient, (n,)), carray(value, (1,))
-    x, v, way, log_volume = to_parameters(c, u)
-    slope = np.empty(n)
-    failed = _call(table[0], (n,), (x.ctypes.data, slope.ctypes.data, total.ctypes.data, table[2]))
+    x, v, way, slope, log_volume = np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(1)
+    _call(table[6], (n,), (u, x, v, way, log_volume, table[8]))
+    failed = _call(table[0], (n,), (x, slope, total, table[2]))
     if failed != 0:
         return failed
-    total[0] += log_volume
-    over_coordinates = to_coordinates(c, u, v, way, x, slope)
+    total[0] += log_volume[0]
+    _call(table[7], (n,), (u, x, v, way, slope, out, table[8]))
     finite = np.isfinite(total[0])
     for k in range(n):
-        out[k] = over_coordinates[k]
         finite &= np.isfinite(out[k])
     return 0 if finite else NOT_FINITE
 
@@ -170,9 +120,9 @@ def _log_density(size, point, gradient, value, data):  # type: ignore[no-untyped
 def _expand(size, n_kept, point, kept, data):  # type: ignore[no-untyped-def]
     """Compute what is kept of a draw."""
     table, n = carray(data, (_N_TABLE,), np.int64), np.int64(size)
-    x = to_parameters(_coordinates(table), carray(point, (n,)))[0]
-    whole = np.empty(table[3])
-    failed = _call(table[1], (n, table[3]), (x.ctypes.data, whole.ctypes.data, table[2]))
+    x, v, way, whole = np.empty(n), np.empty(n), np.empty(n), np.empty(table[3])
+    _call(table[6], (n,), (carray(point, (n,)), x, v, way, np.empty(1), table[8]))
+    failed = _call(table[1], (n, table[3]), (x, whole, table[2]))
     ranges, done = carray(pointer(table[4]), (table[5], 2), np.int64), 0
     out = carray(kept, (np.int64(n_kept),))
     for k in range(len(ranges)):

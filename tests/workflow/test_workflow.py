@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import nbformat
 import pandas as pd
@@ -66,6 +67,59 @@ def test_default_target_is_the_whole_reproduction(project):
         for data in ("study", "bridged"):
             assert f"results/{run}/fits/{data}/compressed/default/posterior.nc" in done.stdout
     assert "results/comparison/figures/identification.simulated.pdf" in done.stdout
+
+
+class Job(NamedTuple):
+    """A job of a dry run."""
+
+    rule: str
+    inputs: frozenset[str]
+    outputs: frozenset[str]
+    priority: int
+    threads: int
+
+
+def planned_jobs(folder, cores):
+    """Read the jobs of the default run for a machine of so many cores off a dry run."""
+    done = snakemake(folder, "-n", "--cores", str(cores))
+    assert done.returncode == 0, done.stderr
+    jobs = []
+    for block in re.split(r"^(?:local)?rule (?=\w+:$)", done.stdout, flags=re.MULTILINE)[1:]:
+        fields = dict(re.findall(r"^    (\w+): (.*)$", block, flags=re.MULTILINE))
+        files = [
+            frozenset(filter(None, fields.get(kind, "").split(", ")))
+            for kind in ("input", "output")
+        ]
+        numbers = int(fields.get("priority", 0)), int(fields.get("threads", 1))
+        jobs.append(Job(block.split(":")[0], *files, *numbers))
+    return jobs
+
+
+@pytest.mark.parametrize(("cores", "threads"), [(2, 1), (8, 2), (16, 4), (64, 4)])
+def test_fits_share_the_cores_of_a_machine(project, cores, threads):
+    fits = [job for job in planned_jobs(project, cores) if job.rule == "fit"]
+    assert [job.threads for job in fits] == [threads] * 4
+
+
+def test_no_part_of_the_plan_for_eight_cores_is_serial_for_longer_than_a_fit(project):
+    """All but fits are given a third of a fit's time, which is more than any of them takes."""
+    jobs = planned_jobs(project, 8)
+    inputs, outputs = (set().union(*(job[k] for job in jobs)) for k in (1, 2))
+    made, waiting, left = inputs - outputs, sorted(jobs, key=lambda job: -job.priority), {}
+    alone = longest = 0
+    while waiting or left:
+        for job in waiting:
+            busy = sum(running.threads for running in left)
+            if job.inputs <= made and busy + job.threads <= 8:
+                left[job] = 3 if job.rule == "fit" else 1
+        waiting = [job for job in waiting if job not in left]
+        assert left, waiting
+        alone = alone + 1 if len(left) == 1 else 0
+        longest = max(longest, alone)
+        left = {job: turns - 1 for job, turns in left.items()}
+        made = made.union(*(job.outputs for job, turns in left.items() if not turns))
+        left = {job: turns for job, turns in left.items() if turns}
+    assert 0 < longest <= 3
 
 
 def test_runs_of_one_configuration_have_their_own_corpus_language_and_prompt(project):

@@ -188,6 +188,29 @@ def test_a_file_of_another_program_is_a_typed_error(tmp_path):
         load(other)
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda draws: draws.rename(judge="model"),
+            "'theta' has the dims chain, draw, model, scene",
+        ),
+        (lambda draws: draws.isel(chain=0), "'theta' has the dims draw, judge, scene, not chain"),
+        (lambda draws: draws.isel(draw=slice(0)), "no draws of 'theta'"),
+    ],
+)
+def test_draws_along_other_dims_or_none_are_one_line(change, message, path, tmp_path, capsys):
+    changed = load(path)
+    changed["posterior"] = change(changed["posterior"].to_dataset())
+    save(changed, tmp_path / "posterior.nc")
+    with pytest.raises(SystemExit) as ended:
+        main(["summary", str(tmp_path / "posterior.nc")])
+    assert ended.value.code == 2
+    shown = capsys.readouterr().err
+    assert message in shown
+    assert shown.count("\n") == 1
+
+
 @pytest.mark.parametrize("command", ["check", "compare", "summary"])
 def test_a_posterior_of_an_older_version_is_one_line(command, path, tmp_path, capsys):
     older = tmp_path / "older.nc"

@@ -183,6 +183,24 @@ def test_what_is_not_there_is_said(runs, ask, told):
         ask(runs)
 
 
+@pytest.mark.parametrize(
+    ("file", "content", "ask", "told"),
+    [
+        ("tables/beta.csv", b"", lambda run: run.table("beta"), "not a table: No columns"),
+        ("tables/beta.csv", b'a,b\n1,"2\n', lambda run: run.table("beta"), "not a table"),
+        ("tables/beta.csv", b"\xff\xfe\x00", lambda run: run.table("beta"), "not a table"),
+        ("manifest.json", b"{", lambda run: run.manifest, "not a manifest"),
+        ("manifest.json", b"\xff", lambda run: run.manifest, "not a manifest"),
+    ],
+)
+def test_damaged_files_of_a_run_are_named(runs, tmp_path, file, content, ask, told):
+    shutil.copytree(runs / "one", tmp_path / "one")
+    (tmp_path / "one" / file).write_bytes(content)
+    with pytest.raises(ModelError, match=told) as error:
+        ask(open_run(tmp_path / "one"))
+    assert str(tmp_path / "one" / file) in str(error.value)
+
+
 def test_a_planted_difference_between_runs_is_found(runs):
     table = compare_runs(open_run(runs / "one"), open_run(runs / "two"))
     beta = table[table["quantity"] == "beta"].iloc[0]

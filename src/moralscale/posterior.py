@@ -27,6 +27,13 @@ CONTENT: Mapping[str, tuple[str, ...]] = MappingProxyType(
         ),
     }
 )
+#: What the draws of a posterior lie along.
+DRAWN: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "theta": ("chain", "draw", "judge", "scene"),
+        "phi": ("chain", "draw", "judge", "composite"),
+    }
+)
 #: Draws that the likelihood reads, where the model has them.
 _READ = (
     *("theta", "phi", "composite_consistency", "bridge_consistency"),
@@ -61,7 +68,7 @@ def check_content(
     Raises
     ------
     ModelError
-        A group or a variable is missing.
+        A group or a variable is missing, draws have other dims, or there are none.
     """
     mend = "give the posterior.nc of a fit; one of an older version has to be fitted again"
     for group in groups:
@@ -71,6 +78,16 @@ def check_content(
             if name not in tree[group].variables:
                 what = f"no variable '{name}' in group '{group}'"
                 raise ModelError(what, where=where, mend=mend)
+            if name in DRAWN:
+                _check_draws(tree[group].to_dataset()[name], name, where, mend)
+
+
+def _check_draws(draws: xr.DataArray, name: str, where: str, mend: str) -> None:
+    if draws.dims != DRAWN[name]:
+        what = f"'{name}' has the dims {', '.join(map(str, draws.dims))}"
+        raise ModelError(f"{what}, not {', '.join(DRAWN[name])}", where=where, mend=mend)
+    if not draws.size:
+        raise ModelError(f"no draws of '{name}'", where=where, mend=mend)
 
 
 def estimands_of(tree: xr.DataTree, *, where: str = "posterior") -> Estimands:

@@ -14,6 +14,7 @@ import xarray as xr
 from moralscale.composition import QUANTITIES
 from moralscale.elo import ELO_MEAN, ELO_PER_LOGIT
 from moralscale.estimands import Estimands
+from moralscale.posterior_file import load_dataset
 
 #: What is computed from strengths: unit, and one sentence for tables and captions.
 PROJECTIONS: dict[str, tuple[str, str]] = {
@@ -171,5 +172,11 @@ def in_elo(variable: xr.DataArray) -> xr.DataArray | None:
 
 
 def read_truth(path: str | Path, estimands: Estimands) -> xr.Dataset:
-    """Read a simulated panel's truth as the quantities that fits report."""
-    return quantities(xr.load_dataset(path, engine="h5netcdf"), estimands)
+    """Read a simulated panel's truth as the quantities that fits report.
+
+    Raises
+    ------
+    ModelError
+        As of `posterior_file.load_dataset`.
+    """
+    return quantities(load_dataset(path, "truth"), estimands)

@@ -98,9 +98,22 @@ class RunResults:
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """Configuration, versions and digests of the run; empty while it is not finished."""
+        """Configuration, versions and digests of the run; empty while it is not finished.
+
+        Raises
+        ------
+        ModelError
+            It cannot be read.
+        """
         path = self.path / "manifest.json"
-        return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        if not path.is_file():
+            return {}
+        try:
+            found: dict[str, Any] = json.loads(path.read_bytes())
+        except ValueError as error:
+            mend = "remove it and finish the run again"
+            raise ModelError(f"not a manifest: {error}", where=str(path), mend=mend) from None
+        return found
 
     def _file(self, fit: str | None, name: str) -> Path:
         path = self.path / "fits" / self._fit(fit) / name

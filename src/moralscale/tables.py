@@ -10,6 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from moralscale.composition import RULE_QUANTITIES, RULES
+from moralscale.errors import ModelError
 from moralscale.printing import KEY
 from moralscale.projections import DEFINITIONS, in_elo
 from moralscale.records import BetaMeaning
@@ -122,13 +123,24 @@ _MAY_BE_EMPTY = (
 
 
 def read_estimates(path: str | Path) -> pd.DataFrame:
-    """Read a table of estimates; labels stay text."""
-    return pd.read_csv(
-        path,
-        dtype={"index": str, "quantity": str},
-        keep_default_na=False,
-        na_values={key: [""] for key in _MAY_BE_EMPTY},
-    )
+    """Read a table of estimates; labels stay text.
+
+    Raises
+    ------
+    ModelError
+        It is no table.
+    """
+    try:
+        return pd.read_csv(
+            path,
+            dtype={"index": str, "quantity": str},
+            keep_default_na=False,
+            na_values={key: [""] for key in _MAY_BE_EMPTY},
+        )
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        reason = " ".join(str(error).split())
+        mend = "remove the file and make it anew"
+        raise ModelError(f"not a table: {reason}", where=str(path), mend=mend) from None
 
 
 def run_tables(

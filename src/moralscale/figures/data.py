@@ -14,6 +14,7 @@ import xarray as xr
 from moralscale.config import Reporting, load_yaml
 from moralscale.elo import ELO_PER_LOGIT
 from moralscale.estimands import Estimands
+from moralscale.posterior_file import load_dataset
 from moralscale.projections import in_elo, read_truth
 from moralscale.records import Origin
 from moralscale.scenes import load_scenes
@@ -91,12 +92,17 @@ class FigureData:
             NetCDF files of the other fits of the run.
         origin, fit, run : str
             Where judgments come from, ``"{data}/{rule}/{prior}"``, and the run's name.
+
+        Raises
+        ------
+        MoralscaleError
+            A file is not there, or is not what it should be.
         """
         corpus = load_scenes(scenes)
         options = pd.read_parquet(composites)
         estimands = Estimands.from_composites(corpus, options)
         return cls(
-            quantities=xr.load_dataset(quantities, engine="h5netcdf"),
+            quantities=load_dataset(quantities, "quantities"),
             scenes=corpus,
             composites=options,
             reporting=Reporting(**reporting),
@@ -105,7 +111,7 @@ class FigureData:
             run=run,
             truth=read_truth(truth, estimands) if truth else None,
             published=pd.DataFrame(load_yaml(published)["figures"]),
-            beside=tuple(xr.load_dataset(path, engine="h5netcdf") for path in beside),
+            beside=tuple(load_dataset(path, "quantities") for path in beside),
         )
 
     def summary(self, name: str, *, elo: bool = False) -> xr.Dataset:

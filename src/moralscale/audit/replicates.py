@@ -128,9 +128,8 @@ def _truth(
     seed = int(rng.integers(2**31))
     panel = cell.panel(foundations_of(scenes["foundation"]))
     truth = simulate_panel(panel, scenes, composites, judges, seed=seed)
-    for name in ("theta", "phi", "alpha", "alpha_judge"):
-        truth[name] = truth[name] / cell.noise
-    return truth
+    noisy = ("theta", "phi", "alpha", "alpha_judge")
+    return truth.assign({name: truth[name].variable / cell.noise for name in noisy})
 
 
 def _outcomes(truth: xr.Dataset, design: Arrays, rng: np.random.Generator) -> NDArray[np.int8]:

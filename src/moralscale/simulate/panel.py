@@ -88,7 +88,7 @@ def simulate_panel(
     )
     truth["position_bias_judge"] = panel.position_bias + POSITION_SD * centred(rng, len(judges))
     truth |= _observation(rng, panel, len(judges))
-    return _dataset(truth, panel, scenes, composites, judges, seed)
+    return _dataset(truth, panel, scenes, composites, judges, estimands.config_names, seed)
 
 
 def _observation(rng: np.random.Generator, panel: Panel, n_judges: int) -> dict[str, Array]:
@@ -128,6 +128,7 @@ def _dataset(
     scenes: pd.DataFrame,
     composites: pd.DataFrame,
     judges: Sequence[str],
+    configs: Sequence[str],
     seed: int,
 ) -> xr.Dataset:
     dims = {
@@ -165,7 +166,7 @@ def _dataset(
         "scene": scenes["id"].to_list(),
         "composite": composites["composite_id"].to_list(),
         "foundation": list(foundations_of(scenes["foundation"])),
-        "config": list(Estimands.from_composites(scenes, composites).config_names),
+        "config": list(configs),
     }
     if panel.position_bias_arena:
         coords["other_arena"] = list(OTHER_ARENAS)

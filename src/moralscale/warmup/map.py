@@ -62,10 +62,12 @@ class Map:
 
     def __init__(self, coordinates: Coordinates) -> None:
         self.size = len(coordinates.centre)
+        arrays = coordinates._asdict()
+        del arrays["weak_spread"]
+        # Compiled code takes whatever it finds there for numbers of eight bytes.
         self._arrays = [
-            np.ascontiguousarray(getattr(coordinates, field))
-            for field in Coordinates._fields
-            if field != "weak_spread"
+            np.ascontiguousarray(part, dtype=np.float64 if part.dtype.kind == "f" else np.int64)
+            for part in arrays.values()
         ]
         described = [(part.ctypes.data, part.shape[0], part.shape[-1]) for part in self._arrays]
         self.table: Index = np.array([coordinates.weak_spread, *np.ravel(described)], np.int64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import nutpie
 import pymc as pm
+import pytensor
 import pytest
 
 from moralscale.machine import compile_model
@@ -62,6 +63,15 @@ def test_the_same_model_again_is_read_from_disk(model, machine):
     again = compile_model(model, ["scale", "level", "twice"])
     for function in (again.logp_func, again.expand_func):
         assert sum(function.vm.jit_fn.stats.cache_hits.values()) == 1
+
+
+def test_where_pytensor_keeps_nothing_the_density_is_the_same(model, machine):
+    with pytensor.config.change_flags(numba__cache=False):
+        fresh = compile_model(model, ["scale", "level", "twice"])
+    x = np.array([0.3, -1.0, 0.2, 0.9])
+    assert not fresh.logp_func.vm.jit_fn.stats.cache_hits
+    assert Density(fresh)(x)[0] == pytest.approx(Density(machine)(x)[0], rel=1e-12)
+    np.testing.assert_array_equal(Density(fresh).expand(x, ["twice"])["twice"], 2 * x[1:])
 
 
 def test_what_was_compiled_is_sampled_by_many_chains(machine):

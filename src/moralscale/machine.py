@@ -146,7 +146,12 @@ def _by_address(function: Any, size: int, data: dict[str, NDArray[Any]]) -> Call
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             kind = context.call_conv.get_function_type(results, given).as_pointer()
             at = builder.inttoptr(ir.Constant(ir.IntType(64), address), kind)
-            cast = [context.cast(builder, args[0], values, given[0])]
+            if isinstance(given[0], types.BaseTuple):  # what PyTensor keeps on disk
+                cast = [context.cast(builder, args[0], values, given[0])]
+            else:
+                parts = [builder.extract_value(args[0], k) for k in range(len(given))]
+                both = zip(parts, values, given, strict=True)
+                cast = [context.cast(builder, part, is_, to) for part, is_, to in both]
             status, found = context.call_conv.call_function(builder, at, results, given, cast)
             with builder.if_then(status.is_error, likely=False):
                 context.call_conv.return_status_propagate(builder, status)

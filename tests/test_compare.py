@@ -162,6 +162,23 @@ def test_weights_are_even_where_all_draws_agree_and_count_one_where_one_is_alone
     assert evenness(tree, draws=theta.shape[1])[0] == pytest.approx(1 / theta.shape[1])
 
 
+def test_weights_that_are_no_numbers_are_the_least_even():
+    tree = coin(0.8)
+    won = tree["observed_data"]["outcome"].values == 0
+    # Impossible, to one draw, for those that the first won.
+    tree["posterior"]["theta"].values[0, 0, :, 0] = -1e6
+    with np.errstate(over="ignore"):
+        even = evenness(tree)
+    assert even[won].max() < 0.01 < even[~won].min()
+
+
+def test_a_tail_of_fewer_than_five_draws_has_no_shape():
+    for find in (pareto_shapes, psis_loo):
+        with pytest.raises(ModelError, match=r"24 draws, where .* needs 25; sample more"):
+            find(coin(0.8, draws=24))
+        find(coin(0.8, draws=25))
+
+
 def test_a_wrong_probability_comes_last():
     table = compare_posteriors({"right": coin(0.8), "wrong": coin(0.5)}, draws=200)
     assert list(table["rule"]) == ["right", "wrong"]

@@ -191,12 +191,11 @@ def test_a_file_of_another_program_is_a_typed_error(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (
-            lambda draws: draws.rename(judge="model"),
-            "'theta' has the dims chain, draw, model, scene",
-        ),
-        (lambda draws: draws.isel(chain=0), "'theta' has the dims draw, judge, scene, not chain"),
+        (lambda draws: draws.rename(judge="model"), "no variable 'judge' in group 'posterior'"),
+        (lambda draws: draws.isel(chain=0), "has the dims draw, not chain, draw"),
         (lambda draws: draws.isel(draw=slice(0)), "no draws of 'theta'"),
+        (lambda draws: draws.transpose("draw", "chain", ...), "not chain, draw"),
+        (lambda draws: draws.where(draws["draw"] > 0), "a draw of '"),
     ],
 )
 def test_draws_along_other_dims_or_none_are_one_line(change, message, path, tmp_path, capsys):
@@ -205,6 +204,31 @@ def test_draws_along_other_dims_or_none_are_one_line(change, message, path, tmp_
     save(changed, tmp_path / "posterior.nc")
     with pytest.raises(SystemExit) as ended:
         main(["summary", str(tmp_path / "posterior.nc")])
+    assert ended.value.code == 2
+    shown = capsys.readouterr().err
+    assert message in shown
+    assert shown.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("group", "change", "message"),
+    [
+        ("observed_data", lambda data: data.isel(judgment=slice(0)), "no judgments"),
+        ("observed_data", lambda data: data.assign(judge_idx=data["judge_idx"] + 9), "'judge_idx'"),
+        ("observed_data", lambda data: data.assign(outcome=data["outcome"] + 3), "'outcome' leads"),
+        ("constant_data", lambda data: data.isel(composite=slice(1)), "1 along 'composite' in"),
+        ("constant_data", lambda data: data.assign(a_idx=data["a_idx"] + 999), "'a_idx' leads"),
+        ("sample_stats", lambda stats: stats.drop_vars("energy"), "no variable 'energy'"),
+    ],
+)
+def test_groups_that_do_not_go_together_are_one_line(
+    group, change, message, path, tmp_path, capsys
+):
+    changed = load(path)
+    changed[group] = change(changed[group].to_dataset())
+    save(changed, tmp_path / "posterior.nc")
+    with pytest.raises(SystemExit) as ended:
+        main(["check", str(tmp_path / "posterior.nc")])
     assert ended.value.code == 2
     shown = capsys.readouterr().err
     assert message in shown

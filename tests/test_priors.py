@@ -114,6 +114,7 @@ def test_a_key_that_is_no_text_is_unknown(changed):
         ({"dist": "Normal", "kwargs": {"mu": "1e-3", "sigma": 1}}, "write one such as 0.5 or 1.0e"),
         ({"dist": "CustomDist", "kwargs": {}}, "CustomDist"),
         ({"dist": "Poisson", "kwargs": {"mu": 3}}, "no density over the real numbers"),
+        ({"dist": "PolyaGamma", "kwargs": {"h": 1, "z": 0}}, "polyagamma"),
         ({"dist": "Normal", "kwargs": [0, 1]}, "not a distribution; write"),
         ({"dist": ["Normal"], "kwargs": {"mu": 0}}, "not a distribution; write"),
         ({"dist": "Normal"}, "not a distribution; write"),

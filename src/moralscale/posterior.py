@@ -13,7 +13,7 @@ from moralscale.arrays import DATA, Arrays
 from moralscale.config import Observation
 from moralscale.errors import ModelError
 from moralscale.estimands import Estimands
-from moralscale.records import Origin, intensities_of
+from moralscale.records import VERDICTS, Origin, intensities_of
 
 #: What every posterior has, by group.
 CONTENT: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -27,12 +27,10 @@ CONTENT: Mapping[str, tuple[str, ...]] = MappingProxyType(
         ),
     }
 )
-#: What the draws of a posterior lie along.
+#: What draws lie along first, and what those of strengths lie along.
+SAMPLE = ("chain", "draw")
 DRAWN: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "theta": ("chain", "draw", "judge", "scene"),
-        "phi": ("chain", "draw", "judge", "composite"),
-    }
+    {"theta": (*SAMPLE, "judge", "scene"), "phi": (*SAMPLE, "judge", "composite")}
 )
 #: Draws that the likelihood reads, where the model has them.
 _READ = (
@@ -68,26 +66,80 @@ def check_content(
     Raises
     ------
     ModelError
-        A group or a variable is missing, draws have other dims, or there are none.
+        A group or a variable is missing, there are no draws or judgments, draws of strengths are
+        no numbers, or dims and places do not go together.
     """
-    mend = "give the posterior.nc of a fit; one of an older version has to be fitted again"
-    for group in groups:
-        if group not in tree.children:
-            raise ModelError(f"no group '{group}'", where=where, mend=mend)
-        for name in CONTENT[group]:
-            if name not in tree[group].variables:
-                what = f"no variable '{name}' in group '{group}'"
-                raise ModelError(what, where=where, mend=mend)
-            if name in DRAWN:
-                _check_draws(tree[group].to_dataset()[name], name, where, mend)
+    try:
+        for group in groups:
+            _check_names(tree, group)
+            if group in _FURTHER:
+                _FURTHER[group](tree)
+    except _NotOurs as error:
+        mend = "give the posterior.nc of a fit; one of an older version has to be fitted again"
+        raise ModelError(str(error), where=where, mend=mend) from None
 
 
-def _check_draws(draws: xr.DataArray, name: str, where: str, mend: str) -> None:
-    if draws.dims != DRAWN[name]:
-        what = f"'{name}' has the dims {', '.join(map(str, draws.dims))}"
-        raise ModelError(f"{what}, not {', '.join(DRAWN[name])}", where=where, mend=mend)
-    if not draws.size:
-        raise ModelError(f"no draws of '{name}'", where=where, mend=mend)
+class _NotOurs(Exception):
+    """What is wrong with the content of a file."""
+
+
+def _check_names(tree: xr.DataTree, group: str) -> None:
+    if group not in tree.children:
+        raise _NotOurs(f"no group '{group}'")
+    for name in CONTENT[group]:
+        if name not in tree[group].variables:
+            raise _NotOurs(f"no variable '{name}' in group '{group}'")
+
+
+def _check_draws(tree: xr.DataTree) -> None:
+    for name, draws in tree["posterior"].to_dataset().data_vars.items():
+        wanted = DRAWN.get(str(name), SAMPLE)
+        if draws.dims[: len(wanted)] != wanted:
+            has = ", ".join(map(str, draws.dims)) or "none"
+            raise _NotOurs(f"'{name}' has the dims {has}, not {', '.join(wanted)}")
+        if name in DRAWN and not draws.size:
+            raise _NotOurs(f"no draws of '{name}'")
+        if name in _READ and not np.isfinite(draws).all():
+            raise _NotOurs(f"a draw of '{name}' is no number")
+
+
+def _check_judgments(tree: xr.DataTree) -> None:
+    observed, drawn = tree["observed_data"].to_dataset(), tree["posterior"].to_dataset()
+    if not observed["outcome"].size:
+        raise _NotOurs("no judgments")
+    sizes, tables = drawn.sizes, 2 if "bridge_consistency" in drawn else 1
+    strengths = tables * sizes["judge"] * (sizes["scene"] + sizes["composite"])
+    bounds = {"first_idx": strengths, "second_idx": strengths, "judge_idx": sizes["judge"]}
+    bounds |= {"arena_idx": len(DATA["bridged"]), "outcome": len(VERDICTS)}
+    for name, bound in bounds.items():
+        _check_within(observed[name], bound, least=-1 if name == "outcome" else 0)
+
+
+def _check_composites(tree: xr.DataTree) -> None:
+    if "posterior" not in tree.children:
+        return
+    constant, sizes = tree["constant_data"].to_dataset(), tree["posterior"].to_dataset().sizes
+    for dim in ("scene", "composite"):
+        there, drawn = constant.sizes.get(dim, 0), sizes.get(dim, 0)
+        if there != drawn:
+            raise _NotOurs(
+                f"{there} along '{dim}' in group 'constant_data', {drawn} in 'posterior'"
+            )
+    for name in ("a_idx", "b_idx"):
+        _check_within(constant[name], sizes["scene"])
+    _check_within(constant["foundation_idx"], constant.sizes["foundation"])
+
+
+def _check_within(places: xr.DataArray, bound: int, *, least: int = 0) -> None:
+    if ((places < least) | (places >= bound)).any():
+        raise _NotOurs(f"'{places.name}' leads beyond the {bound} that there are")
+
+
+_FURTHER = {
+    "posterior": _check_draws,
+    "observed_data": _check_judgments,
+    "constant_data": _check_composites,
+}
 
 
 def estimands_of(tree: xr.DataTree, *, where: str = "posterior") -> Estimands:
@@ -145,8 +197,18 @@ def arrays_of(tree: xr.DataTree, *, where: str = "posterior") -> Arrays:
 
 
 def options_of(tree: xr.DataTree) -> Observation:
-    """Read the options of the observation model that a posterior was fitted with."""
-    return Observation.model_validate_json(tree.attrs.get("model", "{}"))
+    """Read the options of the observation model that a posterior was fitted with.
+
+    Raises
+    ------
+    ModelError
+        It says nothing that could be read.
+    """
+    try:
+        return Observation.model_validate_json(tree.attrs.get("model", "{}"))
+    except ValueError as error:
+        what = f"attribute 'model' cannot be read: {' '.join(str(error).split())[:200]}"
+        raise ModelError(what, where="posterior", mend="fit it again") from None
 
 
 def origin_of(tree: xr.DataTree) -> Origin | None:

@@ -109,10 +109,12 @@ class RunResults:
         if not path.is_file():
             return {}
         try:
-            found: dict[str, Any] = json.loads(path.read_bytes())
-        except ValueError as error:
+            found = json.loads(path.read_bytes())
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict):
             mend = "remove it and finish the run again"
-            raise ModelError(f"not a manifest: {error}", where=str(path), mend=mend) from None
+            raise ModelError("not a manifest", where=str(path), mend=mend)
         return found
 
     def _file(self, fit: str | None, name: str) -> Path:

@@ -30,6 +30,7 @@ def check_pareto(posterior: xr.DataTree, gates: Gates) -> CheckResult:
     even = evenness(posterior)
     places = np.sort(np.argsort(even, kind="stable")[:INFLUENTIAL])
     k = pareto_shapes(posterior, draws=n_draws(posterior), judgments=places)
+    k[np.isnan(k)] = np.inf  # weights that are no numbers, or have no tail
     bound, largest = gates.pareto_k, float(k.max())
     text = (
         f"largest Pareto k of the {len(k)} most influential judgments is {largest:.3g} "

@@ -14,11 +14,14 @@ from arviz_stats.base.array import array_stats
 from arviz_stats.utils import ELPDDataLOO
 from numpy.typing import NDArray
 
+from moralscale.errors import ModelError
 from moralscale.likelihood import log_probability
 from moralscale.posterior import arrays_of, options_of, spread, take_draws
 
 #: Judgments at a time: with 1,000 draws 32 MB of log-likelihoods, and as much again to sort.
 BLOCK = 4000
+#: Fewest draws: a fifth of them is the tail, and its shape needs five.
+FEWEST = 25
 
 
 def psis_loo(
@@ -41,6 +44,11 @@ def psis_loo(
     -------
     ELPDDataLOO
         With ``elpd_i`` and ``pareto_k`` (judgment,).
+
+    Raises
+    ------
+    ModelError
+        There are fewer draws than `FEWEST`.
     """
     chosen = spread(posterior, draws)
     parts = [_block(density) for density in _log_densities(posterior, chosen, judgments)]
@@ -78,13 +86,14 @@ def evenness(posterior: xr.DataTree, *, draws: int = 500) -> NDArray[np.float64]
     -------
     ndarray
         Of shape (judgment,): effective over actual number of draws (Kish 1965), 1 where all weigh
-        the same.
+        the same; 0 where a weight is no number.
     """
     found = []
     for density in _log_densities(posterior, spread(posterior, draws), None):
-        weight = np.exp(density.min(axis=0) - density)
+        with np.errstate(invalid="ignore"):
+            weight = np.exp(density.min(axis=0) - density)
         found.append(weight.mean(axis=0) ** 2 / (weight**2).mean(axis=0))
-    return np.concatenate(found)
+    return np.nan_to_num(np.concatenate(found), nan=0.0)
 
 
 def pareto_shapes(
@@ -113,6 +122,12 @@ def _log_densities(
     posterior: xr.DataTree, chosen: NDArray[np.int64], judgments: NDArray[np.int64] | None
 ) -> Iterator[NDArray[np.float64]]:
     """Give the log density of judgments, (draw, judgment), block by block."""
+    if len(chosen) < FEWEST:
+        raise ModelError(
+            f"{len(chosen)} draws, where Pareto-smoothed importance sampling needs {FEWEST}",
+            where="posterior",
+            mend="sample more draws",
+        )
     arrays, options = arrays_of(posterior), options_of(posterior)
     read = take_draws(posterior, chosen)
     places = np.arange(len(arrays.outcome)) if judgments is None else judgments

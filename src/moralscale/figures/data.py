@@ -95,8 +95,8 @@ class FigureData:
 
         Raises
         ------
-        MoralscaleError
-            A file is not there, or is not what it should be.
+        ModelError
+            A file of draws or of the truth is not there, or cannot be read.
         """
         corpus = load_scenes(scenes)
         options = pd.read_parquet(composites)

@@ -1,8 +1,9 @@
 """The map from coordinates to parameters, and the gradient's way back, as compiled functions.
 
 What they need lies in a table: the addresses and shapes of the map's arrays. So they are compiled
-once a machine, and called by their own addresses, since whatever is linked with them is optimised
-together with them again. All of it stays in one file: numba's cache looks at no other.
+once a clone, and called by their own addresses, since whatever is linked with them is optimised
+together with them again. What the table is stands in this file, since numba's cache looks at no
+other.
 """
 
 from __future__ import annotations
@@ -14,13 +15,42 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
+from numpy.typing import NDArray
 
 from moralscale.machine import carray, pointer
 from moralscale.warmup.coordinates import Array, Coordinates, Index
 
+#: Arrays of the table, and what compiled code takes their numbers for.
+_KINDS: dict[str, type] = {
+    "centre": np.float64,
+    "spread": np.int64,
+    "spread_scale": np.float64,
+    "spread_bend": np.float64,
+    "weak": np.int64,
+    "lead": np.int64,
+    "lead_root": np.float64,
+    "lead_mean": np.float64,
+    "lead_sd": np.float64,
+    "turn": np.float64,
+    "shared": np.int64,
+    "root": np.float64,
+    "local": np.int64,
+    "local_scale": np.float64,
+    "follow_start": np.int64,
+    "follow_at": np.int64,
+    "follow": np.float64,
+    "yield_start": np.int64,
+    "yield_at": np.int64,
+    "yielded": np.float64,
+    "width": np.float64,
+    "effect": np.int64,
+    "effect_spread": np.int64,
+    "score": np.float64,
+    "information": np.float64,
+}
 #: Numbers of the table before those of the arrays, and numbers an array.
 _HEAD, _EACH = 1, 3
-_N_TABLE = _HEAD + _EACH * (len(Coordinates._fields) - 1)
+_N_TABLE = _HEAD + _EACH * len(_KINDS)
 
 
 class Place(NamedTuple):
@@ -62,19 +92,24 @@ class Map:
 
     def __init__(self, coordinates: Coordinates) -> None:
         self.size = len(coordinates.centre)
-        arrays = coordinates._asdict()
-        del arrays["weak_spread"]
-        # Compiled code takes whatever it finds there for numbers of eight bytes.
-        self._arrays = [
-            np.ascontiguousarray(part, dtype=np.float64 if part.dtype.kind == "f" else np.int64)
-            for part in arrays.values()
+        self._arrays: list[NDArray[Any]] = [
+            np.ascontiguousarray(getattr(coordinates, name), dtype=kind)
+            for name, kind in _KINDS.items()
         ]
         described = [(part.ctypes.data, part.shape[0], part.shape[-1]) for part in self._arrays]
         self.table: Index = np.array([coordinates.weak_spread, *np.ravel(described)], np.int64)
         self.to_parameters_at, self.to_coordinates_at = (made.address for made in _functions())
 
     def to_parameters(self, u: Array) -> Place:
-        """Map coordinates to parameters."""
+        """Map coordinates to parameters.
+
+        Raises
+        ------
+        ValueError
+            They are not as many as the map has.
+        """
+        if np.shape(u) != (self.size,):
+            raise ValueError(f"{np.shape(u)} coordinates, not {self.size}")
         x, v, way, log_volume = (np.empty(n) for n in (*[self.size] * 3, 1))
         self._call(self.to_parameters_at, u, x, v, way, log_volume)
         return Place(x, v, way, float(log_volume[0]))
@@ -245,34 +280,34 @@ def _matrix(table: Any, k: int) -> Any:
 
 @_piece
 def _coordinates(table: Any) -> Coordinates:
-    """Find the arrays, in the order of the fields."""
+    """Find the arrays, in the order of `_KINDS`."""
     return Coordinates(
-        _numbers(table, 0),
-        _places(table, 1),
-        _numbers(table, 2),
-        _numbers(table, 3),
-        _places(table, 4),
-        table[0],
-        _places(table, 5),
-        _matrix(table, 6),
-        _numbers(table, 7),
-        _numbers(table, 8),
-        _matrix(table, 9),
-        _places(table, 10),
-        _matrix(table, 11),
-        _places(table, 12),
-        _numbers(table, 13),
-        _places(table, 14),
-        _places(table, 15),
-        _numbers(table, 16),
-        _places(table, 17),
-        _places(table, 18),
-        _numbers(table, 19),
-        _numbers(table, 20),
-        _places(table, 21),
-        _places(table, 22),
-        _numbers(table, 23),
-        _numbers(table, 24),
+        centre=_numbers(table, 0),
+        spread=_places(table, 1),
+        spread_scale=_numbers(table, 2),
+        spread_bend=_numbers(table, 3),
+        weak=_places(table, 4),
+        weak_spread=table[0],
+        lead=_places(table, 5),
+        lead_root=_matrix(table, 6),
+        lead_mean=_numbers(table, 7),
+        lead_sd=_numbers(table, 8),
+        turn=_matrix(table, 9),
+        shared=_places(table, 10),
+        root=_matrix(table, 11),
+        local=_places(table, 12),
+        local_scale=_numbers(table, 13),
+        follow_start=_places(table, 14),
+        follow_at=_places(table, 15),
+        follow=_numbers(table, 16),
+        yield_start=_places(table, 17),
+        yield_at=_places(table, 18),
+        yielded=_numbers(table, 19),
+        width=_numbers(table, 20),
+        effect=_places(table, 21),
+        effect_spread=_places(table, 22),
+        score=_numbers(table, 23),
+        information=_numbers(table, 24),
     )
 
 

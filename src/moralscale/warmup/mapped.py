@@ -1,7 +1,7 @@
 """A compiled model in coordinates of its posterior, as functions that nutpie calls directly.
 
 What the functions need (the addresses of the model's own functions and of the map's, and their
-data) lies in a table of integers, so that numba compiles them once a machine.
+data) lies in a table of integers, so that numba compiles them once a clone.
 """
 
 from __future__ import annotations

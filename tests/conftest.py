@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from moralscale.cli.main import main
 from moralscale.config import Panel
 from moralscale.design import make_composites, make_schedules
 from moralscale.records import FOUNDATIONS, INTENSITIES, Arena
@@ -32,6 +33,22 @@ def pytest_configure(config):
 def project():
     """The project's root folder."""
     return ROOT
+
+
+@pytest.fixture
+def refused(capsys):
+    """Run a command that must end with exit code 2 and one line, and give the line."""
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as ended:
+            main([str(argument) for argument in arguments])
+        assert ended.value.code == 2
+        shown = capsys.readouterr().err
+        assert shown.startswith("error: ")
+        assert shown.count("\n") == 1
+        return shown
+
+    return run
 
 
 @pytest.fixture(scope="session")

@@ -116,11 +116,6 @@ def test_refused_judgments_are_not_fitted(few_judgments, few_composites, tiny_sc
 
 
 @pytest.mark.parametrize("command", ["check", "compare"])
-def test_a_file_that_is_no_posterior_is_one_line(command, tmp_path, capsys):
+def test_a_file_that_is_no_posterior_is_one_line(command, tmp_path, refused):
     pd.DataFrame({"a": [1]}).to_csv(tmp_path / "posterior.nc")
-    with pytest.raises(SystemExit) as ended:
-        main([command, str(tmp_path / "posterior.nc"), *["x"] * (command == "compare")])
-    assert ended.value.code == 2
-    shown = capsys.readouterr().err
-    assert shown.startswith("error: ")
-    assert shown.count("\n") == 1
+    refused(command, tmp_path / "posterior.nc", *["x"] * (command == "compare"))

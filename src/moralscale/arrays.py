@@ -120,8 +120,8 @@ class Arrays:
     @property
     def n_slots(self) -> int:
         """Columns of the strength table."""
-        once = len(self.coords["scene"]) + len(self.coords["composite"])
-        return 2 * once if self.bridged else once
+        scenes, composites = self.coords["scene"], self.coords["composite"]
+        return slots_of(len(scenes), len(composites), bridged=self.bridged)
 
     @property
     def slots(self) -> tuple[Index, Index]:
@@ -236,6 +236,11 @@ def _check_bridge(arrays: Arrays) -> None:
             mend="ask bridge comparisons over scenes and composites of several intensities, or "
             "fit `data: study`, whose beta is in units of choice noise",
         )
+
+
+def slots_of(n_scenes: int, n_composites: int, *, bridged: bool) -> int:
+    """Count the columns of a strength table: all contestants, and once more for a bridge arena."""
+    return (2 if bridged else 1) * (n_scenes + n_composites)
 
 
 def _slots(scenes: pd.Series, composites: pd.Series, bridged: bool) -> pd.MultiIndex:

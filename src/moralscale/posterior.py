@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from moralscale.arrays import DATA, Arrays
+from moralscale.arrays import DATA, Arrays, slots_of
 from moralscale.config import Observation
 from moralscale.errors import ModelError
 from moralscale.estimands import Estimands
@@ -69,70 +69,70 @@ def check_content(
         A group or a variable is missing, there are no draws or judgments, draws of strengths are
         no numbers, or dims and places do not go together.
     """
-    try:
-        for group in groups:
-            _check_names(tree, group)
-            if group in _FURTHER:
-                _FURTHER[group](tree)
-    except _NotOurs as error:
-        mend = "give the posterior.nc of a fit; one of an older version has to be fitted again"
-        raise ModelError(str(error), where=where, mend=mend) from None
+    for group in groups:
+        require(tree, group, CONTENT[group], where=where)
+        if group in _FURTHER:
+            _FURTHER[group](tree, where)
 
 
-class _NotOurs(Exception):
-    """What is wrong with the content of a file."""
-
-
-def _check_names(tree: xr.DataTree, group: str) -> None:
+def require(
+    tree: xr.DataTree, group: str, names: Iterable[str], *, where: str = "posterior"
+) -> None:
+    """Refuse a posterior without a group, or without some of its variables; see `check_content`."""
     if group not in tree.children:
-        raise _NotOurs(f"no group '{group}'")
-    for name in CONTENT[group]:
+        raise _not_ours(f"no group '{group}'", where)
+    for name in names:
         if name not in tree[group].variables:
-            raise _NotOurs(f"no variable '{name}' in group '{group}'")
+            raise _not_ours(f"no variable '{name}' in group '{group}'", where)
 
 
-def _check_draws(tree: xr.DataTree) -> None:
+def _not_ours(what: str, where: str) -> ModelError:
+    mend = "give the posterior.nc of a fit; one of an older version has to be fitted again"
+    return ModelError(what, where=where, mend=mend)
+
+
+def _check_draws(tree: xr.DataTree, where: str) -> None:
     for name, draws in tree["posterior"].to_dataset().data_vars.items():
         wanted = DRAWN.get(str(name), SAMPLE)
         if draws.dims[: len(wanted)] != wanted:
             has = ", ".join(map(str, draws.dims)) or "none"
-            raise _NotOurs(f"'{name}' has the dims {has}, not {', '.join(wanted)}")
+            raise _not_ours(f"'{name}' has the dims {has}, not {', '.join(wanted)}", where)
         if name in DRAWN and not draws.size:
-            raise _NotOurs(f"no draws of '{name}'")
+            raise _not_ours(f"no draws of '{name}'", where)
         if name in _READ and not np.isfinite(draws).all():
-            raise _NotOurs(f"a draw of '{name}' is no number")
+            raise _not_ours(f"a draw of '{name}' is no number", where)
 
 
-def _check_judgments(tree: xr.DataTree) -> None:
-    observed, drawn = tree["observed_data"].to_dataset(), tree["posterior"].to_dataset()
+def _check_judgments(tree: xr.DataTree, where: str) -> None:
+    observed, draws = tree["observed_data"].to_dataset(), tree["posterior"].to_dataset()
     if not observed["outcome"].size:
-        raise _NotOurs("no judgments")
-    sizes, tables = drawn.sizes, 2 if "bridge_consistency" in drawn else 1
-    strengths = tables * sizes["judge"] * (sizes["scene"] + sizes["composite"])
+        raise _not_ours("no judgments", where)
+    sizes = draws.sizes
+    slots = slots_of(sizes["scene"], sizes["composite"], bridged=_is_bridged(draws))
+    strengths = sizes["judge"] * slots
     bounds = {"first_idx": strengths, "second_idx": strengths, "judge_idx": sizes["judge"]}
     bounds |= {"arena_idx": len(DATA["bridged"]), "outcome": len(VERDICTS)}
     for name, bound in bounds.items():
-        _check_within(observed[name], bound, least=-1 if name == "outcome" else 0)
+        _check_within(observed[name], bound, where, least=-1 if name == "outcome" else 0)
 
 
-def _check_composites(tree: xr.DataTree) -> None:
+def _check_composites(tree: xr.DataTree, where: str) -> None:
     if "posterior" not in tree.children:
         return
     constant, sizes = tree["constant_data"].to_dataset(), tree["posterior"].to_dataset().sizes
     for dim in ("scene", "composite"):
         there, drawn = constant.sizes.get(dim, 0), sizes.get(dim, 0)
         if there != drawn:
-            raise _NotOurs(
-                f"{there} along '{dim}' in group 'constant_data', {drawn} in 'posterior'"
-            )
+            what = f"{there} along '{dim}' in group 'constant_data', {drawn} in 'posterior'"
+            raise _not_ours(what, where)
     for name in ("a_idx", "b_idx"):
-        _check_within(constant[name], sizes["scene"])
-    _check_within(constant["foundation_idx"], constant.sizes["foundation"])
+        _check_within(constant[name], sizes["scene"], where)
+    _check_within(constant["foundation_idx"], constant.sizes["foundation"], where)
 
 
-def _check_within(places: xr.DataArray, bound: int, *, least: int = 0) -> None:
+def _check_within(places: xr.DataArray, bound: int, where: str, *, least: int = 0) -> None:
     if ((places < least) | (places >= bound)).any():
-        raise _NotOurs(f"'{places.name}' leads beyond the {bound} that there are")
+        raise _not_ours(f"'{places.name}' leads beyond the {bound} that there are", where)
 
 
 _FURTHER = {
@@ -140,6 +140,10 @@ _FURTHER = {
     "observed_data": _check_judgments,
     "constant_data": _check_composites,
 }
+
+
+def _is_bridged(draws: xr.Dataset) -> bool:
+    return "bridge_consistency" in draws
 
 
 def estimands_of(tree: xr.DataTree, *, where: str = "posterior") -> Estimands:
@@ -173,7 +177,7 @@ def arrays_of(tree: xr.DataTree, *, where: str = "posterior") -> Arrays:
     observed = tree["observed_data"].to_dataset()
     constant = tree["constant_data"].to_dataset()
     draws = tree["posterior"].to_dataset()
-    bridged = "bridge_consistency" in draws
+    bridged = _is_bridged(draws)
     estimands = Estimands.from_dataset(constant)
     named = {name: draws[name].values.tolist() for name in ("judge", "scene", "composite")}
     return Arrays(

@@ -189,7 +189,7 @@ def _check_density(priors: Priors, name: str, where: str) -> None:
                 mend="use a continuous one of single numbers, such as Normal",
             )
         below = pm.logp(variable, NEGATIVE).eval(mode=_AS_IT_IS)
-    except (TypeError, ValueError, NotImplementedError, RuntimeError) as error:
+    except (TypeError, ValueError, RuntimeError) as error:
         raise ConfigError(" ".join(str(error).split()), where=where, mend=_FORM) from None
     if _is_scale(name) and np.isfinite(below).any():
         raise ConfigError(

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -95,15 +96,21 @@ def planned_jobs(folder, cores):
     return jobs
 
 
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory):
+    """Jobs of the default run by cores, from one dry run each."""
+    return cache(partial(planned_jobs, copy_project(tmp_path_factory.mktemp("plan"))))
+
+
 @pytest.mark.parametrize(("cores", "threads"), [(2, 1), (8, 2), (16, 4), (64, 4)])
-def test_fits_share_the_cores_of_a_machine(project, cores, threads):
-    fits = [job for job in planned_jobs(project, cores) if job.rule == "fit"]
+def test_fits_share_the_cores_of_a_machine(plan, cores, threads):
+    fits = [job for job in plan(cores) if job.rule == "fit"]
     assert [job.threads for job in fits] == [threads] * 4
 
 
-def test_no_part_of_the_plan_for_eight_cores_is_serial_for_longer_than_a_fit(project):
+def test_no_part_of_the_plan_for_eight_cores_is_serial_for_longer_than_a_fit(plan):
     """All but fits are given half of a fit's time, as much as the longest of them takes."""
-    jobs = planned_jobs(project, 8)
+    jobs = plan(8)
     inputs, outputs = (set().union(*(job[k] for job in jobs)) for k in (1, 2))
     made, waiting, left = inputs - outputs, sorted(jobs, key=lambda job: -job.priority), {}
     alone = longest = 0

@@ -7,7 +7,7 @@ import xarray as xr
 
 from moralscale.checks.result import CheckResult
 from moralscale.config import Gates
-from moralscale.errors import ModelError
+from moralscale.posterior import require
 
 
 def check_sampling(posterior: xr.DataTree, gates: Gates) -> CheckResult:
@@ -23,14 +23,11 @@ def check_sampling(posterior: xr.DataTree, gates: Gates) -> CheckResult:
     Raises
     ------
     ModelError
-        The sampler left neither.
+        The sampler did not leave both.
     """
     import arviz_stats  # slow, and a gate only reads what was found
 
-    for name in ("diverging", "energy"):
-        if name not in posterior["sample_stats"].data_vars:
-            what = f"no variable '{name}' in group 'sample_stats'"
-            raise ModelError(what, where="posterior", mend="fit it again")
+    require(posterior, "sample_stats", ("diverging", "energy"))
     divergent = int(posterior["sample_stats"]["diverging"].sum())
     ebfmi = float(np.min(arviz_stats.bfmi(posterior)["energy"].values))
     return CheckResult.of(

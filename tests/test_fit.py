@@ -22,7 +22,7 @@ from moralscale.records import BetaMeaning
 from moralscale.warmup.density import Density
 
 SAMPLER = Sampler(backend="nutpie", chains=2, tune=150, draws=60, target_accept=0.85)
-RAW = ("_z", "log__", "zerosum__")
+RAW = ("_z", "log__")
 
 
 @pytest.fixture(scope="module")

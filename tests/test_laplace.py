@@ -90,12 +90,12 @@ def in_the_model(problem, arrays, x, sd):
     names = dict(zip(problem.spreads, residual, strict=True))
     values = {name: np.asarray(sd) for name in problem.spreads}
     values |= {
-        "intensity_slope_z": problem.zero_sum @ names["intensity_slope_sd"],
+        "intensity_slope_z": names["intensity_slope_sd"],
         "cell_z": names["cell_sd"].reshape(5, 4),
         "scene_z": names["scene_sd"],
-        "consistency_z": problem.judge_basis @ names["consistency_sd"],
+        "consistency_z": names["consistency_sd"],
         "judge_z": names["judge_sd"].reshape(n, -1),
-        "gamma_z": problem.zero_sum @ names["gamma_sd"],
+        "gamma_z": names["gamma_sd"],
         "gamma_judge_z": names["gamma_judge_sd"].reshape(n, -1),
         "config_z": names["config_sd"],
         "profile_z": names["profile_sd"],

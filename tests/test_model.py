@@ -46,9 +46,6 @@ COMBINATIONS = [
         product(("left_out", "davidson"), *[(False, True)] * 3)
     )
 ]
-SUM_TO_ZERO = {
-    *("intensity_slope_z", "gamma_z", "consistency_deviation", "consistency_z"),
-}
 SEVERAL = {
     *("intensity_slope", "intensity_slope_sd", "intensity_slope_z", "cell_sd", "cell_z"),
     *("scene_sd", "scene_level", "consistency_sd", "consistency_deviation", "judge_sd", "judge_z"),
@@ -89,8 +86,6 @@ def draw_values(model, seed=0):
         z = rng.normal(size=tuple(shape))
         if rv.name.endswith(("_sd", "composite_consistency", "bridge_consistency")):
             z = np.exp(0.4 * z - 0.7)
-        elif rv.name in SUM_TO_ZERO:
-            z = z - z.mean()
         values[rv.name] = z
     return values
 
@@ -163,10 +158,10 @@ def plain_strengths(values, arrays, rule):
     if several:
         for j in range(n_judges):
             own = v["judge_sd"] * v["judge_z"][j]
-            scale = np.exp(v["consistency_deviation"][j])
+            scale = np.exp((zero_sum_basis(n_judges) @ v["consistency_deviation"])[j])
             theta[j] = scale * mu + own - own.mean()
 
-    gamma = v["gamma_sd"] * v["gamma_z"]
+    gamma = v["gamma_sd"] * (zero_sum_basis(5) @ v["gamma_z"])
     delta = estimands.config_basis() @ (v["config_sd"] * v["config_z"])
     phi = np.empty((n_judges, len(estimands.a_idx)))
     for j in range(n_judges):
@@ -261,7 +256,8 @@ def plain_cell_means(v, arrays):
     """Mean strength of each scene's cell: a line in the intensity, and deviations across it."""
     # The choice of an orthonormal basis is free, so it is taken from the model's building block.
     off_line = null_space(np.array([[-2.0, -1.0, 0.0, 1.0, 2.0]]))
-    slope = v["intensity_slope"] + v["intensity_slope_sd"] * v["intensity_slope_z"]
+    tilt = zero_sum_basis(5) @ v["intensity_slope_z"]
+    slope = v["intensity_slope"] + v["intensity_slope_sd"] * tilt
     means = []
     for f, i in zip(arrays.foundation_idx, arrays.intensity, strict=True):
         deviation = sum(off_line[i + 2, k] * v["cell_sd"] * v["cell_z"][f, k] for k in range(4))
@@ -304,10 +300,8 @@ def plain_log_prior(values, arrays):
             total += stats.norm.logpdf(x, *normal[name])
         elif name == "position_bias_judge":
             total += stats.norm.logpdf(x, values["position_bias"], values["position_bias_sd"]).sum()
-        elif name in SUM_TO_ZERO:
-            # Normal on the (n - 1)-dimensional plane of vectors that sum to zero.
-            sd = values["consistency_sd"] if name == "consistency_deviation" else 1.0
-            total += -0.5 * ((x / sd) ** 2).sum() - (len(x) - 1) * np.log(np.sqrt(2 * np.pi) * sd)
+        elif name == "consistency_deviation":
+            total += stats.norm.logpdf(x, 0, values["consistency_sd"]).sum()
         elif name == "scene_level":
             cells = plain_cell_means(values, arrays)
             total += stats.norm.logpdf(x, cells, values["scene_sd"]).sum()
@@ -505,16 +499,11 @@ def test_names_of_judges_and_order_of_rows_do_not_matter(
         build_model(a, priors, get_rule("compressed"), centred=True) for a in (tables, others)
     ]
     values = draw_values(models[0], 6)
-    by_judge = {
-        "consistency_deviation",
-        "judge_z",
-        "beta_z",
-        "gamma_judge_z",
-        "composite_z",
-        "alpha_z",
-    }
+    by_judge = {"judge_z", "beta_z", "gamma_judge_z", "composite_z", "alpha_z"}
     by_judge |= {"position_bias_judge"}
     turned = {k: v[::-1] if k in by_judge else v for k, v in values.items()}
+    basis = zero_sum_basis(3)
+    turned["consistency_deviation"] = basis.T @ (basis @ values["consistency_deviation"])[::-1]
     one, other = log_density(models[0])(values), log_density(models[1])(turned)
     assert other == pytest.approx(one, abs=1e-9)
 

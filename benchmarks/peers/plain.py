@@ -28,13 +28,13 @@ def build(arrays: Arrays, priors: Priors) -> pm.Model:
     off_line = null_space(intensities[None, :])
     basis = estimands.config_basis()
     n_judges = len(arrays.coords["judge"])
+    over_judges, over_foundations = zero_sum_basis(n_judges), zero_sum_basis(len(foundations))
     first, second = arrays.slots
     with pm.Model(coords=arrays.coords) as model:
         sd = {name: priors[name].create_variable(name) for name in priors if name in _SPREADS}
         mean = {name: priors[name].create_variable(name) for name in priors if name in _MEANS}
-        slopes = mean["intensity_slope"] + sd["intensity_slope_sd"] * pm.ZeroSumNormal(
-            "intensity_slope_z", dims="foundation"
-        )
+        tilt = over_foundations @ pm.Normal("intensity_slope_z", shape=len(foundations) - 1)
+        slopes = mean["intensity_slope"] + sd["intensity_slope_sd"] * tilt
         cell_z = pm.Normal("cell_z", shape=(len(foundations), off_line.shape[1]))
         cells = slopes[:, None] * intensities + sd["cell_sd"] * cell_z @ off_line.T
         level = pm.Normal(
@@ -43,8 +43,8 @@ def build(arrays: Arrays, priors: Priors) -> pm.Model:
             sd["scene_sd"],
             dims="scene",
         )
-        consistency = pm.ZeroSumNormal(
-            "consistency_deviation", sigma=sd["consistency_sd"], dims="judge"
+        consistency = over_judges @ pm.Normal(
+            "consistency_deviation", sigma=sd["consistency_sd"], shape=n_judges - 1
         )
         own = sd["judge_sd"] * pm.Normal("judge_z", dims=("judge", "scene"))
         theta = pt.exp(consistency)[:, None] * (level - level.mean())
@@ -52,9 +52,10 @@ def build(arrays: Arrays, priors: Priors) -> pm.Model:
 
         beta = mean["beta"] + sd["beta_sd"] * pm.Normal("beta_z", dims="judge")
         alpha = mean["alpha"] + sd["alpha_sd"] * pm.Normal("alpha_z", dims="judge")
-        gamma = sd["gamma_sd"] * pm.ZeroSumNormal("gamma_z", dims="foundation")
-        gamma_z = pm.Normal("gamma_judge_z", shape=(n_judges, len(foundations) - 1))
-        gamma = gamma + sd["gamma_judge_sd"] * gamma_z @ zero_sum_basis(len(foundations)).T
+        gamma_z = pm.Normal("gamma_z", shape=len(foundations) - 1)
+        own_z = pm.Normal("gamma_judge_z", shape=(n_judges, len(foundations) - 1))
+        gamma = sd["gamma_sd"] * gamma_z + sd["gamma_judge_sd"] * own_z
+        gamma = gamma @ over_foundations.T
         delta = basis @ (sd["config_sd"] * pm.Normal("config_z", shape=basis.shape[1]))
         profile = sd["profile_sd"] * pm.Normal("profile_z", dims="composite")
         composite = sd["composite_sd"] * pm.Normal("composite_z", dims=("judge", "composite"))

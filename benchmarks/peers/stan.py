@@ -38,7 +38,7 @@ def run(arrays: Arrays, priors: Priors, *, seed: int, cores: int) -> Sampled:
     built, result.compiled = build(data_of(arrays, priors), seed)
     with result.sampled.counted():
         fit = built.sample(num_chains=CHAINS, num_warmup=TUNE, num_samples=DRAWS)
-    result.draws = draws_of(fit, arrays)
+    result.draws = draws_of(fit)
     return result
 
 
@@ -102,9 +102,8 @@ def data_of(arrays: Arrays, priors: Priors) -> dict[str, Any]:
 _SIZES = {"J": "judge", "S": "scene", "C": "composite", "F": "foundation", "L": "intensity"}
 
 
-def draws_of(fit: Any, arrays: Arrays) -> xr.Dataset:
+def draws_of(fit: Any) -> xr.Dataset:
     """Name Stan's draws, (..., draw x chain), as the project's model does."""
-    judges, foundations = (zero_sum_basis(len(arrays.coords[d])) for d in ("judge", "foundation"))
 
     def get(name: str) -> np.ndarray:
         # pystan lays draws of all chains side by side, chain by chain within a draw.
@@ -116,9 +115,6 @@ def draws_of(fit: Any, arrays: Arrays) -> xr.Dataset:
         out |= {name: get(block)[..., k] for k, name in enumerate(names)}
     out |= {name: get(name) for name in _AS_THEY_ARE}
     out |= {name: get(name).swapaxes(-1, -2) for name in _TURNED}
-    out["consistency_deviation"] = get("consistency_deviation") @ judges.T
-    for name in ("intensity_slope_z", "gamma_z"):
-        out[name] = get(name) @ foundations.T
     return xr.Dataset(
         {
             name: (("chain", "draw", *(f"{name}_{k}" for k in range(values.ndim - 2))), values)
@@ -128,6 +124,7 @@ def draws_of(fit: Any, arrays: Arrays) -> xr.Dataset:
 
 
 _AS_THEY_ARE = (
+    *("intensity_slope_z", "gamma_z", "consistency_deviation"),
     *("cell_z", "scene_level", "beta_z", "alpha_z", "config_z", "profile_z"),
     "position_bias_judge",
 )

@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 from nutpie import compile_pymc as nutpie_compile
 from pymc.initial_point import make_initial_point_fn
 
+from moralscale.light import light_mode
+
 #: What nutpie takes for a divergence, and what for an error of the function.
 NOT_FINITE, FAILED = 3, -1
 #: What nutpie calls with a point: for its log density and gradient, and for what is kept of a draw.
@@ -78,7 +80,7 @@ def compile_model(model: pm.Model, names: Sequence[str]) -> Machine:
     size, n_expanded, log_density, expand, initial_point, shapes, transformed = (
         nutpie_compile._make_functions(
             model,
-            mode="NUMBA",
+            mode=light_mode(),
             compute_grad=True,
             join_expanded=True,
             pymc_initial_point_fn=_one_at_a_time(initial),

@@ -87,7 +87,7 @@ def build_model(
         )
     if centred is None:
         centred = arrays.judgments_a_scene >= CENTRED_FROM
-    with pm.Model(coords=arrays.coords) as model:
+    with pm.Model(coords=arrays.coords, check_bounds=False) as model:
         draw = priors.variables()
         theta = _scene_strengths(arrays, draw, centred)
         phi = _composite_strengths(arrays, draw, rule, theta)
@@ -113,7 +113,7 @@ def _scene_strengths(arrays: Arrays, draw: Draw, centred: bool) -> Any:
     # Cells deviate across the line of their foundation, never along it: that is the slope's.
     off_line = null_space(intensities[None, :])
     slope = draw("intensity_slope")
-    tilt = draw("intensity_slope_sd") * _zero_sum("intensity_slope_z", "foundation")
+    tilt = draw("intensity_slope_sd") * _zero_sum("intensity_slope_z", n_foundations)
     cell = draw("cell_sd") * pm.Normal("cell_z", shape=(n_foundations, off_line.shape[1]))
     kappa = (slope + tilt)[:, None] * intensities + cell @ off_line.T
     mean = kappa[arrays.foundation_idx, arrays.level]
@@ -122,12 +122,13 @@ def _scene_strengths(arrays: Arrays, draw: Draw, centred: bool) -> Any:
     else:
         mu = mean + draw("scene_sd") * pm.Normal("scene_z", dims="scene")
     mu = pm.Deterministic("mu", mu - mu.mean(), dims="scene")
-    if len(arrays.coords["judge"]) == 1:
+    n_judges = len(coords["judge"])
+    if n_judges == 1:
         return pm.Deterministic("theta", mu[None, :], dims=("judge", "scene"))
     if centred:
-        log_consistency = _zero_sum("consistency_deviation", "judge", draw("consistency_sd"))
+        log_consistency = _zero_sum("consistency_deviation", n_judges, draw("consistency_sd"))
     else:
-        log_consistency = draw("consistency_sd") * _zero_sum("consistency_z", "judge")
+        log_consistency = draw("consistency_sd") * _zero_sum("consistency_z", n_judges)
     consistency = pm.Deterministic("consistency", pt.exp(log_consistency), dims="judge")
     own = draw("judge_sd") * pm.Normal("judge_z", dims=("judge", "scene"))
     theta = consistency[:, None] * mu + own - own.mean(axis=1, keepdims=True)
@@ -139,14 +140,11 @@ def _composite_strengths(arrays: Arrays, draw: Draw, rule: Rule, theta: Any) -> 
     estimands = arrays.estimands
     parameters = {name: _over_judges(name, arrays, draw)[:, None] for name in rule.parameters}
     composed = rule.compose(theta[:, estimands.a_idx], theta[:, estimands.b_idx], parameters, pt)
-    effects = _foundation_effects(arrays, draw) @ estimands.foundation.T
+    effects = _foundation_effects(arrays, draw) @ np.ascontiguousarray(estimands.foundation.T)
     basis = estimands.config_basis()
-    delta = pm.Deterministic(
-        "delta_config",
-        basis @ (draw("config_sd") * pm.Normal("config_z", shape=basis.shape[1])),
-        dims="config",
-    )
-    phi = composed + effects + estimands.config @ delta
+    config = draw("config_sd") * pm.Normal("config_z", shape=basis.shape[1])
+    pm.Deterministic("delta_config", basis @ config, dims="config")
+    phi = composed + effects + (estimands.config @ basis) @ config
     phi += draw("profile_sd") * pm.Normal("profile_z", dims="composite")
     if len(arrays.coords["judge"]) > 1:
         phi += draw("composite_sd") * pm.Normal("composite_z", dims=("judge", "composite"))
@@ -157,12 +155,13 @@ def _composite_strengths(arrays: Arrays, draw: Draw, rule: Rule, theta: Any) -> 
 
 def _foundation_effects(arrays: Arrays, draw: Draw) -> Any:
     """gamma_judge: (judge, foundation), sums to zero over foundation."""
+    n_foundations = len(arrays.coords["foundation"])
     gamma = pm.Deterministic(
-        "gamma", draw("gamma_sd") * _zero_sum("gamma_z", "foundation"), dims="foundation"
+        "gamma", draw("gamma_sd") * _zero_sum("gamma_z", n_foundations), dims="foundation"
     )
     by_judge = gamma[None, :]
     if len(arrays.coords["judge"]) > 1:
-        basis = zero_sum_basis(len(arrays.coords["foundation"]))
+        basis = zero_sum_basis(n_foundations)
         shape = (len(arrays.coords["judge"]), basis.shape[1])
         by_judge += draw("gamma_judge_sd") * (pm.Normal("gamma_judge_z", shape=shape) @ basis.T)
     return pm.Deterministic("gamma_judge", by_judge, dims=("judge", "foundation"))
@@ -191,5 +190,6 @@ def _over_judges(name: str, arrays: Arrays, draw: Draw, *, centred: bool = False
     return pm.Deterministic(f"{name}_judge", value, dims="judge")
 
 
-def _zero_sum(name: str, dim: str, sd: Any = 1.0) -> Any:
-    return pm.ZeroSumNormal(name, sigma=sd, dims=dim)
+def _zero_sum(name: str, n: int, sd: Any = 1.0) -> Any:
+    """Make n effects that sum to zero of n - 1 free ones."""
+    return zero_sum_basis(n) @ pm.Normal(name, sigma=sd, shape=n - 1)

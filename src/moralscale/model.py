@@ -87,6 +87,7 @@ def build_model(
         )
     if centred is None:
         centred = arrays.judgments_a_scene >= CENTRED_FROM
+    # Numbers of priors were looked at when they were read, and spreads are positive by transform.
     with pm.Model(coords=arrays.coords, check_bounds=False) as model:
         draw = priors.variables()
         theta = _scene_strengths(arrays, draw, centred)
@@ -140,7 +141,8 @@ def _composite_strengths(arrays: Arrays, draw: Draw, rule: Rule, theta: Any) -> 
     estimands = arrays.estimands
     parameters = {name: _over_judges(name, arrays, draw)[:, None] for name in rule.parameters}
     composed = rule.compose(theta[:, estimands.a_idx], theta[:, estimands.b_idx], parameters, pt)
-    effects = _foundation_effects(arrays, draw) @ np.ascontiguousarray(estimands.foundation.T)
+    member = np.ascontiguousarray(estimands.foundation.T)  # rows are what a product runs along
+    effects = _foundation_effects(arrays, draw) @ member
     basis = estimands.config_basis()
     config = draw("config_sd") * pm.Normal("config_z", shape=basis.shape[1])
     pm.Deterministic("delta_config", basis @ config, dims="config")

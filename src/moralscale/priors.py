@@ -39,7 +39,8 @@ class Priors(Mapping[str, "Prior"]):
     Parameters
     ----------
     data : mapping
-        For every name in `PARAMETERS` a distribution, as prior files write it.
+        For every name in `PARAMETERS` a distribution, as prior files write it. `load_priors` looks
+        at arguments and their bounds; nothing does so here or later.
     name : str
         Name of the set, such as ``"default"``.
     """

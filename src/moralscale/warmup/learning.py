@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 #: Iterations of each chain of the first run; the last ones are learnt from.
-CHAINS, TUNE, DRAWS = 2, 150, 60
+CHAINS, TUNE, DRAWS = 2, 150, 120
 #: Step to begin with, and most doublings of a trajectory: 7 steps of 0.4 are nearly half a turn of
 #: a standard normal, after which it comes back.
 FIRST_STEP, DEPTH = 0.5, 3

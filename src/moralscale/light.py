@@ -126,7 +126,8 @@ _LIGHT: dict[Any, Any] = {
 @node_rewriter([Elemwise])  # type: ignore[untyped-decorator]
 def _add_apart(fgraph: Any, node: Any) -> Any:
     """Keep a sum of many scalars from being fused with all that they come from."""
-    if node.op.scalar_op != add or node.outputs[0].type.ndim or len(node.inputs) < MANY:
+    kinds = {(x.type.ndim, x.type.dtype) for x in node.inputs}
+    if node.op.scalar_op != add or len(node.inputs) < MANY or kinds != {(0, "float64")}:
         return None
     return [pt.stack(node.inputs).sum()]
 
@@ -156,20 +157,21 @@ def _lighten(fgraph: Any, node: Any) -> Any:
 
 def _fits(node: Any) -> bool:
     """Say whether an operation is one of those that the loops are for."""
-    op = node.op
+    op, (x, *others) = node.op, node.inputs
     if isinstance(op, Sum):
-        return node.inputs[0].type.ndim == 2 and op.axis in {(0,), (1,)}
-    if isinstance(op, AdvancedIncSubtensor):
-        x, y, *places = node.inputs
-        return (
-            op.idx_list == _COLUMNS
-            and not op.set_instead_of_inc
-            and isinstance(places[0], Constant)
-            and places[0].type.ndim == 1
-            and places[0].data.min(initial=0) >= 0
-            and y.type.shape == (x.type.shape[0], len(places[0].data))
-        )
-    return True
+        return x.type.ndim == 2 and op.axis in {(0,), (1,)}
+    y = others[0].type.shape
+    if isinstance(op, Dot):
+        return x.type.shape[1] == y[0]  # type: ignore[no-any-return]
+    columns = others[1]
+    return (
+        op.idx_list == _COLUMNS
+        and not op.set_instead_of_inc
+        and isinstance(columns, Constant)
+        and columns.type.ndim == 1
+        and bool(np.isin(columns.data, np.arange(x.type.shape[1])).all())
+        and y == (x.type.shape[0], len(columns.data))
+    )
 
 
 def _to_numba(op: Any, **kwargs: Any) -> tuple[Any, str]:

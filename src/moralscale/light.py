@@ -79,22 +79,16 @@ class LightSum(Sum):
 
     def loops(self) -> Callable[..., Any]:
         """Give what numba compiles."""
+        kept = 1 if self.axis == (0,) else 0
 
-        def over_rows(x):  # type: ignore[no-untyped-def]
-            out = np.zeros(x.shape[1])
+        def axis_sum(x):  # type: ignore[no-untyped-def]
+            out = np.zeros(x.shape[kept])
             for i in range(x.shape[0]):
                 for j in range(x.shape[1]):
-                    out[j] += x[i, j]
+                    out[(i, j)[kept]] += x[i, j]
             return out
 
-        def over_columns(x):  # type: ignore[no-untyped-def]
-            out = np.zeros(x.shape[0])
-            for i in range(x.shape[0]):
-                for j in range(x.shape[1]):
-                    out[i] += x[i, j]
-            return out
-
-        return over_rows if self.axis == (0,) else over_columns
+        return axis_sum
 
 
 class LightIncrement(AdvancedIncSubtensor):

@@ -128,10 +128,9 @@ def survey(density: Density, model: pm.Model) -> tuple[Layout, Effects]:
     n_judges = len(model.coords["judge"])
     own = [
         at[name].reshape(n_judges, -1)
-        for name, value in values.items()
-        if name.endswith("_judge_z") or model.named_vars_to_dims.get(name, ())[:1] == ("judge",)
-        # Values of a variable that sums to zero over judges are not one a judge.
-        if density.shapes[value][0] == n_judges > 1
+        for name in values
+        if n_judges > 1
+        and (name.endswith("_judge_z") or model.named_vars_to_dims.get(name, ())[:1] == ("judge",))
     ]
     local = np.concatenate(own, axis=1) if own else np.empty((n_judges, 0), dtype=int)
     spreads = [name for name in at if name.endswith("_sd")]
